@@ -1,7 +1,7 @@
 #if Collector
 import Foundation
 
-/// One way in which things go wrong, done to real processes again and again; afterwards every fact is accounted for.
+/// A kind of fault that real processes suffer repeatedly. Afterwards, every fact is accounted for.
 ///
 /// ## Usage
 ///
@@ -15,11 +15,11 @@ import Foundation
 /// }
 /// ```
 struct FaultCase: Sendable {
-    /// What the table and `--cases` call it.
+    /// The name in the table and for `--cases`.
     let name: String
-    /// Does it.
+    /// Runs the case.
     ///
-    /// - Throws: ``Skipped`` where this machine cannot do it; any other error fails the suite.
+    /// - Throws: ``Skipped`` if this machine can't run it. Any other error fails the suite.
     let run: @Sendable (FaultSetting) async throws -> FaultCounts
 
     init(name: String, run: @escaping @Sendable (FaultSetting) async throws -> FaultCounts) {
@@ -28,44 +28,44 @@ struct FaultCase: Sendable {
     }
 }
 
-/// How much of a case is asked for, and what chance it goes by.
+/// The size of a case and the seed of its random choices.
 struct FaultSetting: Sendable {
-    /// How often processes are killed at random instants; cases of another kind do a share of it.
+    /// How often processes are killed at random instants. Other kinds of cases do a share of it.
     var kills: Int
-    /// How many clients there are, and for how many seconds, where a case goes by time.
+    /// The number of clients, and the number of seconds, for cases that run for a time.
     var clients = 20
     var seconds = 20
-    /// This case's own: the same for the same `--seed`, whichever other cases are run.
+    /// The seed of this case: the same for the same `--seed`, whichever other cases run.
     var seed: UInt64
 
-    /// A share of the kills, at least one.
+    /// Returns a share of the kills, at least one.
     func share(_ part: Double) -> Int { max(1, Int(Double(kills) * part)) }
 
-    /// Chance, the same for the same seed.
+    /// A random number generator, the same for the same seed.
     var chance: Chance { Chance(seed: seed) }
 }
 
-/// Why a case could not be done here; it counts as neither passed nor failed, and the table says so.
+/// The reason why a case can't run here. It counts as neither passed nor failed, and the table shows it.
 struct Skipped: Error {
     var reason: String
 }
 
-/// What came of a case.
+/// The results of a case.
 struct FaultCounts: Sendable {
     var runs = 0
-    /// Facts that `log()` called journaled.
+    /// The facts that `log()` reported as journaled.
     var journaled = 0
-    /// Of these, what the collector has.
+    /// The journaled facts that the collector has.
     var delivered = 0
-    /// Of these, what it has not, and what is booked as dropped, with a reason.
+    /// The journaled facts that the collector lacks and that are booked as dropped, with a reason.
     var dropped = 0
-    /// Of these, what is gone and booked nowhere.
+    /// The journaled facts that are gone and booked nowhere.
     var lost = 0
-    /// What the collector has more than once.
+    /// The facts that the collector has more than once.
     var doubled = 0
-    /// What else is wrong, e.g. a ledger that does not balance; the suite fails for it.
+    /// Other problems, e.g. a ledger that does not balance. The suite fails if there are any.
     var problems: [String] = []
-    /// What else a reader of the table should know.
+    /// Other information for readers of the table.
     var remark: String?
 
     static func + (left: FaultCounts, right: FaultCounts) -> FaultCounts {
@@ -93,7 +93,7 @@ struct Chance: RandomNumberGenerator {
 }
 
 extension UInt64 {
-    /// A seed of its own for each name.
+    /// Returns a different seed for each name.
     func mixed(with name: String) -> UInt64 {
         var chance = Chance(seed: name.utf8.reduce(self) { ($0 &* 1_099_511_628_211) ^ UInt64($1) })
         return chance.next()

@@ -5,11 +5,11 @@ import Foundation
 struct FaultResult: Encodable {
     var name: String
     var counts = FaultCounts()
-    /// Why it was not done; nil: it was.
+    /// The reason why the case was skipped; `nil` if it ran.
     var skipped: String?
     var seconds = 0.0
 
-    /// Whether something is wrong: also where a fact is counted nowhere or twice.
+    /// Whether something is wrong, including a fact that is counted nowhere or twice.
     var hasFailed: Bool { counts.lost != 0 || counts.doubled != 0 || !counts.problems.isEmpty }
 
     enum CodingKeys: String, CodingKey {
@@ -31,7 +31,7 @@ struct FaultResult: Encodable {
         try container.encodeIfPresent(skipped, forKey: .skipped)
     }
 
-    /// Writes an array of results, making the folder where there is none.
+    /// Writes an array of results, and creates the folder if it does not exist.
     static func write(_ results: [FaultResult], to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -40,7 +40,7 @@ struct FaultResult: Encodable {
     }
 }
 
-/// Lines up results that are printed one at a time, as they come.
+/// Lines up results that are printed one at a time.
 struct FaultTable {
     private let nameWidth: Int
     private static let titles = ["runs", "journaled", "delivered", "dropped", "lost", "doubled", "seconds"]

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// `make faults`: what is promised about facts, tried on real processes that are killed, starved and damaged.
+/// `make faults`: tests the promises about facts on real processes that are killed, starved and damaged.
 @main
 struct Faults: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,11 +50,12 @@ struct Faults: AsyncParsableCommand {
                 throw ValidationError(
                     "There is no case \"\(unknown)\"; they are \(Faults.cases.map(\.name).joined(separator: ", ")).")
             }
-            // Shutting a file system down has made the machine's own `sync` wait for minutes, so that case is run by name alone.
+            // Shutting down a file system has blocked the machine's own `sync` for minutes: this case runs only by
+            // name.
             let chosen = Faults.cases.filter {
                 names.isEmpty ? $0.name != "shut down" : names.contains($0.name)
             }
-            // A worker that was killed leaves a pipe nobody reads.
+            // A killed worker leaves a pipe that nobody reads.
             signal(SIGPIPE, SIG_IGN)
             print("seed \(seed), kills \(kills), clients \(clients), seconds \(seconds)")
             let table = FaultTable(chosen)
@@ -70,7 +71,7 @@ struct Faults: AsyncParsableCommand {
             try FaultResult.write(results, to: URL(filePath: ".build/faults.json"))
             let failed = results.filter(\.hasFailed)
             guard failed.isEmpty else {
-                // Once more at the end, which is all that some machines keep of a log.
+                // Repeated at the end, because some machines keep only that part of a log.
                 print("Seed \(seed), wrong in \(failed.map(\.name).joined(separator: ", ")):")
                 for line in failed.flatMap(table.lines) { print(line) }
                 throw ExitCode(1)

@@ -27,11 +27,11 @@ final class FactMaker {
             journalSize: journalSize)
     }
 
-    /// The fact that was recorded; nil where there was no room for it.
+    /// Records a random fact and returns it; `nil` if there was no room for it.
     func record() -> Fact? {
         let (content, part) = next()
         let recorded = writer.recorder.record(content, part: part)
-        // What it has started on the store's thread is done when we go on, so that the same seed does the same.
+        // Reading `problem` waits for the work that this started on the store's thread: the same seed must do the same.
         _ = writer.problem
         guard recorded.sequence > 0 else { return nil }
         var fact = Fact(

@@ -2,17 +2,17 @@ import Foundation
 
 /// A file's bytes, moment by moment, sector by sector, and when they were synced.
 struct FileHistory {
-    /// What a disk writes whole or not at all.
+    /// The unit that a disk writes whole or not at all.
     private static let sectorSize = 512
-    /// What the system's cache writes at once, if nothing comes between.
+    /// The unit that the system's cache writes at once, unless it is interrupted.
     private static let pageSize = 4096
 
     private var bytes: [UInt8] = []
     private var sectors: [Int: History<[UInt8]>] = [:]
     private var sizes = History<Int>()
     private var syncs = History<Int>()
-    /// When it was made shorter. A file system does that whole or not at all: what was written before is seen whole, or
-    /// what came after.
+    /// The moments when the file was shortened. A file system shortens a file whole or not at all: after a cut,
+    /// everything in the file is from before the shortening, or everything is from after it.
     private var shrinks: [Int] = []
 
     mutating func sync(at moment: Int) { syncs.append(moment, at: moment) }
@@ -31,7 +31,7 @@ struct FileHistory {
         if size < old {
             shrinks.append(moment)
             bytes.replaceSubrange(size..., with: [UInt8](repeating: 0, count: old - size))
-            note(size..<old, at: moment)  // what is cut off reads as zeros when the file grows again
+            note(size..<old, at: moment)  // the removed bytes read as zeros when the file grows again
             bytes.removeLast(old - size)
         } else {
             bytes += [UInt8](repeating: 0, count: size - old)
@@ -39,7 +39,7 @@ struct FileHistory {
         sizes.append(size, at: moment)
     }
 
-    /// Notes what has changed in a file that was written by other means than SQLite's; whether anything has.
+    /// Notes the changes in a file that SQLite does not write, and returns whether there are any.
     mutating func note(contents new: UnsafeRawBufferPointer, at moment: Int) -> Bool {
         let hadSize = sizes.last == new.count
         resize(to: new.count, at: moment)
@@ -68,7 +68,7 @@ struct FileHistory {
         }
     }
 
-    /// The bytes that are found after a power cut.
+    /// The file's bytes after a power cut.
     func bytes(after cut: inout PowerCut) -> [UInt8] {
         let synced = syncs.value(at: cut.moment) ?? 0
         let seen = cut.instant(notBefore: synced)

@@ -1,4 +1,4 @@
-/// What something was, moment by moment.
+/// The values of something, moment by moment.
 struct History<Value> {
     private var steps: [(moment: Int, value: Value)] = []
 
@@ -7,7 +7,7 @@ struct History<Value> {
     /// The latest value.
     var last: Value? { steps.last?.value }
 
-    /// The value that held at a moment; nil before the first.
+    /// The value at a moment; `nil` before the first one.
     func value(at moment: Int) -> Value? {
         var (low, high) = (0, steps.count)
         while low < high {

@@ -3,7 +3,7 @@ import TestSupport
 import WaybillCore
 import WaybillStore
 
-/// Time that passes when a test lets it: both clocks, and the timers of the stores' threads.
+/// Time that passes only when a test advances it: both clocks, and the timers of the stores' threads.
 package final class ManualTime: TransactionClock, StoreTimer {
     private struct State {
         var now: Int64 = 1_000_000_000
@@ -13,7 +13,7 @@ package final class ManualTime: TransactionClock, StoreTimer {
 
     private struct Alarm {
         var due: Int64
-        /// Those of one moment come in the order in which they were set.
+        /// Alarms of one moment go off in the order of their numbers.
         var number: Int
         var queue: DispatchQueue
         var work: @Sendable () -> Void
@@ -36,15 +36,15 @@ package final class ManualTime: TransactionClock, StoreTimer {
         }
     }
 
-    /// How many timers would go off within so much time.
+    /// Returns how many timers would go off within a duration.
     package func timerCount(within duration: Duration) -> Int {
         state.withLock { state in state.waiting.count { $0.due <= state.now + duration.microseconds } }
     }
 
-    /// Lets time pass, and waits for what was to be done meanwhile, each at its time.
+    /// Advances the time, and runs each timer that is due meanwhile, at its time.
     ///
-    /// - Parameter bound: How long that may really take.
-    /// - Throws: `DidNotHappen` after the bound, e.g. where a timer sets itself again without a delay.
+    /// - Parameter bound: How long that may take in real time.
+    /// - Throws: `DidNotHappen` after the bound, e.g. if a timer sets itself again without a delay.
     package func advance(by duration: Duration, within bound: Duration = .seconds(60)) throws {
         let end = uptimeMicroseconds() + duration.microseconds
         try eventually("all timers of \(duration) have gone off", within: bound) {

@@ -1,36 +1,38 @@
 package import TestSupport
 
-/// The power goes: what was synced is on the disk, and of the rest whatever chance has brought there.
+/// A power cut: synced data is on the disk, and chance decides how much of the rest is.
 ///
-/// The disk's cache writes in any order. Each piece of a file lies there as it was at some moment between the last sync
+/// The disk's cache writes in any order. Each piece of a file is found as it was at some moment between the last sync
 /// and the cut.
 package struct PowerCut {
-    /// The last event on the disk that happened.
+    /// The last event on the disk before the cut.
     package let moment: Int
     private let reach: Reach
     private var random: RandomNumbers
 
-    /// What of that which was not synced has reached the disk.
+    /// How much of the unsynced data has reached the disk.
     package enum Reach: Sendable { case nothing, some, everything }
 
-    /// A cut that leaves as little as it can, or as much.
+    /// Makes a cut that leaves as little as possible, or as much as possible.
     package init(after moment: Int, reach: Reach) {
         self.moment = moment
         self.reach = reach
         random = RandomNumbers(seed: moment)
     }
 
-    /// - Parameter random: The same numbers, the same cut.
+    /// - Parameter random: Decides what the cut leaves. The same numbers make the same cut.
     package init(after moment: Int, _ random: RandomNumbers) {
         self.moment = moment
         self.random = random
-        // Mostly some: the two ends are where a process dies, and where nothing is written that was not asked for.
+        // Mostly `some`: `everything` is like the death of a process, and `nothing` is a disk that writes only when it
+        // is asked to.
         reach = self.random.oneIn(8) ? .nothing : self.random.oneIn(8) ? .everything : .some
     }
 
-    /// The moment of which something is seen again, that was certain at one.
+    /// Returns the moment whose state is found after the cut, for something that was certainly on the disk at
+    /// `certain`.
     ///
-    /// - Parameter latest: Not later than this; nil: than the cut.
+    /// - Parameter latest: The latest possible moment; `nil` for the cut's.
     mutating func instant(notBefore certain: Int, notAfter latest: Int? = nil) -> Int {
         let moment = min(moment, latest ?? moment)
         guard certain < moment else { return moment }
@@ -46,6 +48,6 @@ package struct PowerCut {
         }
     }
 
-    /// Whether a page was being written when the power went, so that each of its sectors is as it happens.
+    /// Whether a page was being written during the cut. Its sectors may then be from different moments.
     mutating func isTorn() -> Bool { reach == .some && random.oneIn(5) }
 }

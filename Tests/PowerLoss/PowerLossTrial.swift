@@ -4,23 +4,23 @@ import WaybillCore
 import WaybillStore
 import WaybillTesting
 
-/// Lives that end with a power cut, each in what the one before has left on the disk; after each cut, what must be
-/// there is looked for.
+/// Lives of a device and a collector that end with a power cut. Each starts on the disk that the previous one left.
+/// After each cut, the trial looks for everything that must have survived.
 package struct PowerLossTrial {
-    /// What was found, over all cuts.
+    /// The findings over all cuts.
     package struct Result: Sendable {
         package var cutCount = 0
         /// Facts that had to survive, by their age or because they were synced.
         package var neededCount = 0
-        /// Of these, those at the collector in the end.
+        /// The needed facts that are at the collector in the end.
         package var deliveredCount = 0
-        /// Of these, and of those that were acknowledged, what is gone from either side.
+        /// The needed or acknowledged facts that are gone from either side.
         package var lostCount = 0
-        /// Taken by the collector as new though it had them.
+        /// Facts that the collector accepted as new although it had them.
         package var doubledCount = 0
-        /// Booked by devices as damaged: of the last five seconds, whether the collector has them or not.
+        /// Facts of the last five seconds that devices booked as damaged, whether or not the collector has them.
         package var droppedCount = 0
-        /// What else is wrong; sentences.
+        /// Other problems, as sentences.
         package var problems: [String] = []
 
         package init() {}
@@ -39,7 +39,7 @@ package struct PowerLossTrial {
     private var random: RandomNumbers
     private let folder: URL
 
-    /// - Parameter folder: Empty; what is left in it afterwards may be looked at.
+    /// - Parameter folder: An empty folder. Its contents can be inspected after the trial.
     package init(seed: Int, in folder: URL) {
         random = RandomNumbers(seed: seed)
         self.folder = folder
@@ -73,7 +73,7 @@ package struct PowerLossTrial {
                     facts.restart(device: check.deviceFacts, collector: check.collectorFacts)
                     home = next
                 }
-                // Its writer may still be at its last work in it.
+                // Its writer may still be finishing its work in this folder.
                 if check.result.problems.isEmpty { try? FileManager.default.removeItem(at: ruin) }
             }
         }

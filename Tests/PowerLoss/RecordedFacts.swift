@@ -1,18 +1,18 @@
 import WaybillCore
 
-/// The truth that is compared with what is found after a power cut: every fact that was recorded, and since when it
-/// must not be lost.
+/// The truth that a disk is compared with after a power cut: every recorded fact, and since when it must not be lost.
 struct RecordedFacts {
     struct Entry {
         var fact: Fact
-        /// Uptime when it was recorded; nil: the device has lost it, in the last five seconds of an earlier life, and
-        /// only the collector has it.
+        /// The uptime when it was recorded. `nil` if only the collector has it: the device lost it in the last five
+        /// seconds of an earlier life.
         var time: Int64?
-        /// The disk's last event before.
+        /// The disk's last event before it was recorded.
         var moment: Int
-        /// The event since which it is on the device's disk: `sync()` has returned; nil: not yet.
+        /// The disk's event when `sync()` returned: since then, the fact is on the device's disk. `nil` before that.
         var synced: Int?
-        /// The event since which it is on the collector's disk: a receipt was given; nil: not yet.
+        /// The disk's event when a receipt was given: since then, the fact is on the collector's disk. `nil` before
+        /// that.
         var acknowledged: Int?
     }
 
@@ -22,14 +22,14 @@ struct RecordedFacts {
         entries[FactID(source: source, sequence: fact.sequence)] = Entry(fact: fact, time: time, moment: moment)
     }
 
-    /// `sync()` has returned.
+    /// Notes that `sync()` has returned.
     mutating func sync(at moment: Int) {
         for id in entries.keys where entries[id]?.synced == nil && entries[id]?.time != nil {
             entries[id]?.synced = moment
         }
     }
 
-    /// A receipt was given.
+    /// Notes that a receipt was given.
     mutating func acknowledge(_ set: TransactionSet, at moment: Int) {
         for share in set.sources {
             for fact in share.facts {
@@ -39,7 +39,7 @@ struct RecordedFacts {
         }
     }
 
-    /// What was recorded before a cut, and must be on the device's disk.
+    /// The facts recorded before a cut that must be on the device's disk.
     func needed(after moment: Int, uptime: Int64) -> [FactID: Fact] {
         entries.filter { _, entry in
             guard entry.moment <= moment, let time = entry.time else { return false }
@@ -48,12 +48,13 @@ struct RecordedFacts {
         }.mapValues(\.fact)
     }
 
-    /// What must be on the collector's disk.
+    /// The facts that must be on the collector's disk.
     func acknowledged(before moment: Int) -> [FactID: Fact] {
         entries.filter { _, entry in entry.acknowledged.map { $0 <= moment } ?? false }.mapValues(\.fact)
     }
 
-    /// What is left after a cut is on the disk, from the first event of the next life on; nobody waits for the rest.
+    /// Starts the next life: facts that survived the cut are on the disk from its first event on, and the others are
+    /// forgotten.
     mutating func restart(device: Set<FactID>, collector: Set<FactID>) {
         entries = entries.filter { device.contains($0.key) || collector.contains($0.key) }
         for id in entries.keys {

@@ -1,10 +1,10 @@
 import Foundation
 
 extension RecordingDisk.State {
-    /// SQLite's shared memory, which promises nothing.
+    /// Whether a file is SQLite's shared memory, which need not survive a power cut.
     static func isLostAnyway(_ path: String) -> Bool { path.hasSuffix("-shm") }
 
-    /// Notes what is there, and what is in the files that SQLite does not write; all of it becomes one event.
+    /// Notes which files exist, and the contents of those that SQLite does not write, as one event.
     mutating func look(_ root: String) {
         let next = moment + 1
         var present: [String: RecordingDisk.Entry] = [root: .folder]
@@ -17,7 +17,7 @@ extension RecordingDisk.State {
                     present[path] = .folder
                     continue
                 }
-                // Renamed, it is still the same file.
+                // A renamed file is still the same file.
                 let file = filesByNumber[status.st_ino] ?? numbers[status.st_ino] ?? files.count
                 if file == files.count { files.append(FileHistory()) }
                 numbers[status.st_ino] = file
@@ -47,11 +47,11 @@ extension RecordingDisk.State {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted().map { folder + "/" + $0 }
     }
 
-    /// What is found after a power cut: paths below the root, in no order, with bytes; nil for a folder.
+    /// The entries after a power cut: paths below the root, in no order, with their bytes; `nil` for a folder.
     func entries(after cut: inout PowerCut, _ root: String) -> [(path: String, bytes: [UInt8]?)] {
         var found: [(path: String, bytes: [UInt8]?)] = []
         var lostFolders: [String] = []
-        // A folder's path comes before those of what is in it.
+        // A folder's path sorts before the paths in it.
         for path in names.keys.sorted() where path != root && !lostFolders.contains(where: { path.hasPrefix($0 + "/") })
         {
             let certain =

@@ -2,13 +2,13 @@ import CRecordingDisk
 package import Foundation
 package import WaybillCore
 
-/// Notes all that is written, synced, made and removed in a folder and the folders in it, event by event, so that a
-/// ``PowerCut`` can be tried after any of them.
+/// Records each write, sync, creation and removal in a folder and its subfolders as an event. A ``PowerCut`` can be
+/// tried after any event.
 ///
-/// What SQLite writes comes through a VFS, each sync through the C library's functions; other files, a mapped journal
-/// above all, are looked at with every event. Linux only.
+/// SQLite's writes are recorded through a VFS, and each sync through the C library's functions. Other files, above all
+/// a mapped journal, are inspected at every event. Linux only.
 package final class RecordingDisk: Sendable {
-    /// What is recorded, by its real path; must stay until the disk is let go.
+    /// The recorded folder, by its real path. It must exist until the disk is released.
     package let folder: URL
     private let root: String
     private let clock: any TransactionClock
@@ -19,26 +19,26 @@ package final class RecordingDisk: Sendable {
         /// The uptime at each event.
         var times = History<Int64>()
         var files: [FileHistory] = []
-        /// What a path names.
+        /// The entries that each path has named.
         var names: [String: History<Entry>] = [:]
         /// When the names in a folder were synced.
         var folderSyncs: [String: History<Int>] = [:]
-        /// Of the files that have a name now, by inode.
+        /// The indices in `files` of the files that have a name now, by inode.
         var filesByNumber: [ino_t: Int] = [:]
-        /// Never opened here, which would drop SQLite's locks.
+        /// SQLite's files, which are never opened here: that would drop SQLite's locks.
         var databaseFiles: Set<String> = []
     }
 
     enum Entry: Equatable {
         case nothing
         case folder
-        /// One of the state's files.
+        /// An index in the state's files.
         case file(Int)
     }
 
-    /// Begins to record; what is in the folder now is on the disk.
+    /// Starts to record. Everything in the folder now counts as synced.
     ///
-    /// - Throws: Where there is no such folder, or SQLite does not take the VFS.
+    /// - Throws: If the folder does not exist, or SQLite rejects the VFS.
     package init(_ folder: URL, clock: any TransactionClock) throws {
         self.clock = clock
         guard Self.isInstalled, let real = realpath(folder.path(percentEncoded: false), nil) else {
@@ -61,9 +61,10 @@ package final class RecordingDisk: Sendable {
 
     deinit { Self.disks.withLock { $0[root + "/"] = nil } }
 
-    /// Looks at what is not written by SQLite; to be called when something was recorded, for a journal is memory.
+    /// Notes changes that SQLite did not write. Call it after recording: a journal is memory, and a write to it causes
+    /// no event.
     ///
-    /// - Returns: The moment at which all of it is noted.
+    /// - Returns: The latest moment. All changes up to it are noted.
     @discardableResult
     package func look() -> Int {
         state.withLock { state in
@@ -75,12 +76,12 @@ package final class RecordingDisk: Sendable {
     /// The last event.
     package var moment: Int { state.withLock { $0.moment } }
 
-    /// How late it can have been when the power went after an event: the uptime at the next one, or now.
+    /// The latest possible uptime of a power cut after an event: the uptime at the next event, or now.
     package func latestUptime(after moment: Int) -> Int64 {
         state.withLock { $0.moment > moment ? $0.times.value(at: moment + 1) : nil } ?? clock.uptimeMicroseconds()
     }
 
-    /// Makes a folder as it is found after a power cut.
+    /// Makes a folder with the contents that a power cut leaves.
     ///
     /// - Parameter target: Must not exist.
     package func rebuild(after cut: PowerCut, in target: URL) throws {
@@ -97,12 +98,12 @@ package final class RecordingDisk: Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private static let disks = Locked<[String: Weak]>([:])
     private struct Weak { weak var disk: RecordingDisk? }
 
-    /// Once, for all disks of the process.
+    /// Whether the VFS is installed, once for all disks of the process.
     private static let isInstalled: Bool =
         waybill_disk_install { event, path, offset, bytes, count in
             guard let path else { return false }
@@ -139,7 +140,7 @@ package final class RecordingDisk: Sendable {
             case (.file(let file), waybill_disk_synced): state.files[file].sync(at: state.moment)
             case (.file(let file), waybill_disk_written): state.files[file].write(bytes, at: offset, at: state.moment)
             case (.file(let file), waybill_disk_truncated): state.files[file].resize(to: size, at: state.moment)
-            default: break  // what was made or removed was seen
+            default: break  // `look` has noted creations and removals
             }
         }
     }

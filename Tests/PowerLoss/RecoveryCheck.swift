@@ -4,12 +4,12 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Opens what a power cut has left, delivers all of it, and compares it with what was recorded.
+/// Opens the stores after a power cut, delivers everything, and compares the result with the recorded facts.
 struct RecoveryCheck {
     private(set) var result = PowerLossTrial.Result()
-    /// What the device had after recovery.
+    /// The facts on the device after recovery.
     private(set) var deviceFacts: Set<FactID> = []
-    /// What the collector had before anything was delivered again.
+    /// The facts at the collector before anything was delivered again.
     private(set) var collectorFacts: Set<FactID> = []
 
     private let name: String
@@ -30,7 +30,7 @@ struct RecoveryCheck {
         let writer = SourceWriter(
             source: SourceIdentity(id: GUID(), app: "shop", appVersion: "2"), place: device, clock: time,
             capacity: 1_000, timer: time)
-        // A page that was being written is damage to a journal, and its facts are booked.
+        // A half-written page damages a journal, and its facts are booked.
         if let problem = writer.problem, !problem.message.contains("booked as damaged") {
             complain("the device's store says: \(problem)")
         }

@@ -4,27 +4,27 @@ import WaybillCore
 import WaybillStore
 import WaybillTesting
 
-/// A device that records and delivers, and its collector, on one disk, in one process, until the power goes.
+/// A device that records and delivers, and its collector, on one disk and in one process, until a power cut.
 final class Site {
     let disk: RecordingDisk
     let time: ManualTime
     var facts: RecordedFacts
-    /// What should not have happened before the power went.
+    /// Unexpected results before the power cut.
     private(set) var surprises: [String] = []
     private var random: RandomNumbers
     private let collector: Store
     private var recorders: [FactMaker] = []
     private let journalSize: JournalSize
 
-    /// - Parameter folder: Empty, or as it was found after a power cut.
+    /// - Parameter folder: An empty folder, or one that a power cut left.
     init(_ folder: URL, _ facts: RecordedFacts, _ time: ManualTime, _ random: RandomNumbers) throws {
         self.facts = facts
         self.time = time
         self.random = random
         disk = try RecordingDisk(folder, clock: time)
         collector = try Store(.folder(Self.collector(in: disk.folder)), commitsAreSynced: true)
-        // Small, so that its segments come round, or large enough that only time brings a sync. Mapped or not, it ends
-        // in the system's cache.
+        // Small enough for its segments to be reused, or so large that only a timer syncs it. Mapped or not, its bytes
+        // end up in the system's cache.
         journalSize = JournalSize(
             segmentCount: 4, segmentByteCount: (self.random.oneIn(2) ? 8 : 64) * 1024, isMapped: self.random.oneIn(2))
     }
@@ -32,7 +32,7 @@ final class Site {
     static func device(in folder: URL) -> URL { folder.appending(path: "device", directoryHint: .isDirectory) }
     static func collector(in folder: URL) -> URL { folder.appending(path: "collector", directoryHint: .isDirectory) }
 
-    /// Does something that a device and a collector do.
+    /// Takes a random step of a device or a collector.
     func step() async throws {
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<10: record()
@@ -50,7 +50,7 @@ final class Site {
         }
         guard let recorder = recorders.randomElement(using: &random) else { return }
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            // Now and then, because each page reaches the disk when it will.
+            // Looks only now and then: the system may write each page at any time.
             let moment = random.oneIn(4) ? disk.look() : disk.moment
             if let fact = recorder.record() {
                 facts.add(fact, of: recorder.source, time: time.uptimeMicroseconds(), moment: moment)
@@ -68,7 +68,7 @@ final class Site {
     }
 
     private func sync() async throws {
-        // Each has its own journal; the store is one.
+        // Each source has its own journal, but they share one store.
         for recorder in recorders { try await recorder.writer.sync() }
         facts.sync(at: disk.look())
     }
@@ -77,7 +77,7 @@ final class Site {
         guard let writer = recorders.randomElement(using: &random)?.writer else { return }
         let limit = LeaseLimit(factCount: Int.random(in: 1...60, using: &random))
         guard let set = try writer.lease(time, limit) else { return }
-        // 0: never sent; 1: the answer is lost; 2: and the lease is given back
+        // 0: never sent; 1: the answer is lost; 2: the answer is lost, and the lease is given back
         let fate = Int.random(in: 0..<6, using: &random)
         if fate > 0 {
             let receipt = try collector.ingest(

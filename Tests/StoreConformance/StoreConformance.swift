@@ -3,14 +3,14 @@ package import WaybillExport
 import WaybillQueries
 package import WaybillTesting
 
-/// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
+/// Tests through the port of collectors, pages and commands whether a store keeps the facts that it receives.
 ///
-/// It plays generated histories into an empty store and into a ``NaiveStore``, which looks at every fact for every
-/// answer, and compares the two, call by call. In the histories sources overlap, repeat and contradict themselves,
-/// their clocks differ, facts are dropped or never arrive, and meanwhile some of it is erased or retired.
+/// It plays generated histories into an empty store and into a ``NaiveStore``, which examines every fact for every
+/// answer, and compares the two, call by call. In the histories, sources overlap, repeat and contradict themselves, and
+/// their clocks differ. Facts are dropped or never arrive, and meanwhile some are erased or retired.
 ///
-/// What a store leaves to its operator, and refuses with `.setting`, is left out; of a store that pages can be made of,
-/// also that is compared which only pages show.
+/// Calls that a store leaves to its operator, and refuses with `.setting`, are left out. If pages can show the store,
+/// the calls that only pages use are compared, too.
 ///
 /// ## Usage
 ///
@@ -19,11 +19,11 @@ package import WaybillTesting
 /// XCTAssert(findings.isEmpty, "\(findings)")
 /// ```
 package struct StoreConformance: Sendable {
-    /// A call that gave something else than it should.
+    /// A call with an unexpected result.
     package struct Finding: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Makes the same history again.
+        /// The seed that makes the same history again.
         package var seed: Int
-        /// What was asked, and after which step.
+        /// The call, and the step that it followed.
         package var call: String
         /// The first difference.
         package var detail: String
@@ -39,10 +39,10 @@ package struct StoreConformance: Sendable {
     /// Makes a trial.
     ///
     /// - Parameters:
-    ///   - seeds: A history for each. Default: 40, which take some seconds.
-    ///   - clock: Set before each step. Give that of the store where the store is there already, e.g. a server's.
+    ///   - seeds: One history for each. Default: 40, which take some seconds.
+    ///   - clock: Set before each step. Pass the store's clock if the store exists already, e.g. on a server.
     ///   - rounds: How often questions of each kind are asked after a step. Default: once.
-    ///   - makeStore: Gives an empty store each time, which goes by this clock.
+    ///   - makeStore: Returns a new, empty store each time, which uses this clock.
     package init(
         seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(), rounds: Int = 1,
         makeStore: @escaping @Sendable (any TransactionClock) async throws -> any ExportingStore
@@ -55,7 +55,8 @@ package struct StoreConformance: Sendable {
 
     /// Plays all histories, one after the other.
     ///
-    /// - Returns: The first finding of each history, since what follows is mostly its consequence; empty: none.
+    /// - Returns: The first finding of each history, since later ones are mostly its consequence; empty if there are
+    ///   none.
     package func findings() async -> [Finding] { await trial().findings }
 
     /// Plays all histories, and counts the questions whose answers were compared.

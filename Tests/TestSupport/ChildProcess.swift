@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A real child process of one of the executables built beside the tests.
+/// A real child process that runs an executable built beside the tests.
 public final class ChildProcess: Sendable {
     private let process: Process
     private let output: FileHandle
     private let ended = Gate()
 
-    /// Starts it; its standard error is this process's.
+    /// Starts the process. Its standard error is this process's.
     ///
     /// - Parameter executable: The name of an executable target or product.
     public init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
@@ -28,14 +28,14 @@ public final class ChildProcess: Sendable {
     private static let environment = [
         // Children that are meant to crash need no backtrace.
         "SWIFT_BACKTRACE": "enable=no",
-        // Under the thread sanitizer, too, they die of their signals, and may start a thread after a fork, as the
+        // Under the thread sanitizer, too, children die of their signals, and may start a thread after a fork, as the
         // library does to make a journal.
         "TSAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:die_after_fork=0",
     ]
 
-    /// Reads its output to the end, then waits for its own.
+    /// Reads the process's output to the end, then waits until it has exited.
     ///
-    /// - Parameter bound: How long that may take; it is killed then, and that is said.
+    /// - Parameter bound: How long that may take. Afterwards the process is killed, and standard error reports that.
     /// - Returns: All that it wrote, and its exit status or the signal that ended it.
     public func finish(within bound: Duration = .seconds(300)) -> (output: String, status: Int32) {
         let (process, ended) = (process, ended)
@@ -46,20 +46,20 @@ public final class ChildProcess: Sendable {
             Foundation.kill(process.processIdentifier, SIGKILL)
         }
         let data = output.readDataToEndOfFile()
-        // It has closed its output, and the thread above kills it at last.
+        // It has closed its output. If it does not exit, the thread above kills it.
         let isOver = ended.wait(within: bound + .seconds(60))
         return (String(decoding: data, as: UTF8.self), isOver ? process.terminationStatus : SIGKILL)
     }
 
-    /// As ``finish(within:)``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no
-    /// more threads than there are cores.
+    /// As ``finish(within:)``, on a separate thread: tests that run meanwhile need the cooperative pool, which has no
+    /// more threads than the machine has cores.
     public func finished(within bound: Duration = .seconds(300)) async -> (output: String, status: Int32) {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: finish(within: bound)) }
         }
     }
 
-    /// The next line of its output; nil after the last.
+    /// Returns the next line of its output; `nil` after the last one.
     public func line() -> String? {
         var line = Data()
         while let byte = try? output.read(upToCount: 1), !byte.isEmpty {
@@ -69,36 +69,36 @@ public final class ChildProcess: Sendable {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    /// SIGKILL, and waits for the end, for a minute at most.
+    /// Sends SIGKILL, and waits for its end, for a minute at most.
     public func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         _ = ended.wait(within: .seconds(60))
     }
 
-    /// SIGTERM.
+    /// Sends SIGTERM.
     public func terminate() { process.terminate() }
 
-    /// Any signal.
+    /// Sends any signal.
     public func signal(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
 
-    /// The system's number of it.
+    /// The process ID.
     public var id: Int32 { process.processIdentifier }
 
-    /// Waits until it stands still, as after SIGSTOP, which is not at once.
+    /// Sends SIGSTOP and waits until the process has stopped, which is not immediate.
     public func stop() throws {
         signal(SIGSTOP)
         try eventually("the process stands still") { isStopped }
     }
 
     #if os(Linux)
-    /// Whether it stands still (man 5 proc_pid_stat: the letter behind its name).
+    /// Whether it is stopped (man 5 proc_pid_stat: the letter after its name).
     public var isStopped: Bool {
         let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
         return text?.split(separator: ")").last?.split(separator: " ").first == "T"
     }
     #else
-    /// Whether it stands still.
+    /// Whether it is stopped.
     public var isStopped: Bool { true }
     #endif
 

@@ -13,7 +13,7 @@ struct Connection {
         self.stopping = stopping
     }
 
-    /// The next request; nil when the client has hung up, the server stops, or what came is no request.
+    /// Returns the next request; `nil` if the client has hung up, the server stops, or the bytes are no request.
     func read() -> LoopbackServer.Request? {
         let blankLine = Data("\r\n\r\n".utf8)
         while unread.bytes.range(of: blankLine) == nil { guard receive() else { return nil } }
@@ -48,7 +48,7 @@ struct Connection {
         return request
     }
 
-    /// A body of chunks (RFC 9112, section 7.1), without trailers; nil where it breaks off.
+    /// Reads a body of chunks (RFC 9112, section 7.1), without trailers; `nil` if it breaks off.
     private func chunked() -> Data? {
         let lineEnd = Data("\r\n".utf8)
         var body = Data()
@@ -66,7 +66,7 @@ struct Connection {
         }
     }
 
-    /// Answers; false where the connection is to be closed now.
+    /// Sends a response, and returns `false` if the connection must be closed now.
     func write(_ response: LoopbackServer.Response) -> Bool {
         if let gate = response.gate, !waitUntilOpen(gate) { return false }
         switch response.delivery {
@@ -89,7 +89,7 @@ struct Connection {
         }
     }
 
-    /// False where the client hung up or the server stopped before the gate was opened.
+    /// Returns `false` if the client hung up or the server stopped before the gate was opened.
     private func waitUntilOpen(_ gate: Gate) -> Bool {
         _ = socket.wait(for: POLLIN, until: stopping, gate)
         return gate.isOpen && !stopping.isOpen

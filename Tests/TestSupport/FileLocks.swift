@@ -1,10 +1,10 @@
 #if os(Linux)
 public import Foundation
 
-/// What a process has locked, by flock(2) or fcntl(2).
+/// The files that a process has locked, by flock(2) or fcntl(2).
 public enum FileLocks {
-    /// The names of the files in a folder of which a process has a lock, as its descriptors say (man 5
-    /// proc_pid_fdinfo). Of `/proc/locks`, Foundation reads 4 KB alone, which is 77 locks.
+    /// The names of the files in a folder that a process has locked, according to its descriptors (man 5
+    /// proc_pid_fdinfo). Foundation reads only 4 KB of `/proc/locks`, which is 77 locks.
     public static func held(by process: Int32, in folder: URL) throws -> [String] {
         var names: [UInt64: String] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

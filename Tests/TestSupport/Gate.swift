@@ -1,7 +1,7 @@
 import Foundation
 import WaybillCore
 
-/// Something a test opens once, and servers and tests wait for: the order of things without a sleep.
+/// Something a test opens once, while servers and tests wait for it: this orders events without a sleep.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -28,7 +28,7 @@ public final class Gate: Sendable {
     /// Whether it was opened.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Returns once it is open; at once where it is already.
+    /// Returns once the gate is open, or at once if it is open already.
     public func opened() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
@@ -51,11 +51,11 @@ public final class Gate: Sendable {
         return isOpen
     }
 
-    /// Readable once the gate is open, so that a thread can wait for it and for a socket at once.
+    /// Readable once the gate is open: a thread can wait for it and for a socket at the same time.
     var descriptor: Int32 { ends.readEnd }
 }
 
-/// A pipe whose one end wakes those who poll the other when it is closed.
+/// A pipe: closing its write end wakes those who poll its read end.
 final class DescriptorPair: Sendable {
     let readEnd: Int32
     private let writeEnd: Locked<Int32>
@@ -79,13 +79,13 @@ final class DescriptorPair: Sendable {
             return end
         }
         guard descriptor >= 0 else { return }
-        // The end of the file alone would not come while a process that was started meanwhile holds this end, too.
-        // Nobody reads the byte.
+        // Nobody reads this byte. Without it, the read end would not wake while a process that was started meanwhile
+        // holds the write end, too.
         var byte: UInt8 = 0
         _ = write(descriptor, &byte, 1)
         close(descriptor)
     }
 }
 
-/// Keeps a descriptor out of the processes a test starts: held open there, it would keep this one waiting.
+/// Keeps child processes from inheriting a descriptor: held open there, it would keep this process waiting.
 func closeOnExec(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

@@ -1,9 +1,9 @@
 import WaybillCore
 package import WaybillQueries
 
-/// What somebody might record to break a page that shows it.
+/// Texts that somebody might record to break a page that shows them.
 package enum HostileText {
-    /// Each is to show as text. The marks `hostile-N` tell that it arrived.
+    /// Each must be shown as text. The marks `hostile-N` prove that it arrived.
     package static let corpus: [String] = [
         "<script>alert('hostile-0')</script>",
         "</script><script>alert('hostile-1')</script>",
@@ -28,7 +28,7 @@ package enum HostileText {
         "عربي עברית 漢字 👩‍👩‍👧‍👦 z̷̡̛a̵l̶g̴o̸ hostile-20",
     ]
 
-    /// A transaction for each hostile text, which stands wherever a record has a text.
+    /// A transaction for each hostile text, with that text wherever a record has one.
     package static var records: [TransactionRecord] {
         corpus.enumerated().map { index, text in record(text, begun: LoginHistory.begun + Int64(index) * 1_000_000) }
     }

@@ -3,7 +3,7 @@ public import Foundation
 extension LoopbackServer {
     /// A request as it arrived.
     public struct Request: Sendable {
-        /// `GET`.
+        /// The method, e.g. `GET`.
         public var method: String
         /// The request target: path and query, e.g. `/v1/sets?x=1`.
         public var path: String
@@ -18,7 +18,7 @@ extension LoopbackServer {
         }
     }
 
-    /// What the server does about a request.
+    /// The server's response to a request.
     public struct Response: Sendable {
         enum Delivery {
             case whole, chunked, cutShort, reset, closed, never
@@ -27,11 +27,11 @@ extension LoopbackServer {
 
         /// The status code.
         public var status: Int
-        /// Besides those that frame the message, which the server writes.
+        /// The fields besides those that frame the message, which the server writes.
         public var headers: [(name: String, value: String)]
         /// The whole body.
         public var body: Data
-        /// How many times the body is sent, one after the other, as one.
+        /// How many times the body is sent in a row, as one body.
         var repetitions = 1
         var delivery = Delivery.whole
         var gate: Gate?
@@ -48,7 +48,7 @@ extension LoopbackServer {
             Response(status: status, headers: [("Content-Type", type)], body: Data(body.utf8))
         }
 
-        /// Sends the client elsewhere.
+        /// Redirects the client.
         public static func redirect(to url: URL, status: Int = 302) -> Response {
             Response(status: status, headers: [("Location", url.absoluteString)])
         }
@@ -78,7 +78,7 @@ extension LoopbackServer {
         /// The same, with the second half of its body once the gate is open.
         public func secondHalf(after gate: Gate) -> Response { with(.halves(gate)) }
 
-        /// The same, with its body that many times in a row: a large one that is nowhere in memory.
+        /// The same, with its body that many times in a row: a large body that is never in memory as a whole.
         public func repeated(_ count: Int) -> Response {
             var copy = self
             copy.repetitions = count
@@ -102,7 +102,7 @@ extension LoopbackServer {
             for (name, value) in headers { head += "\(name): \(value)\r\n" }
             switch delivery {
             case .chunked: return Data((head + "Transfer-Encoding: chunked\r\n\r\n").utf8) + Self.chunks(of: body)
-            // Neither has a body, nor says how long it would be (RFC 9110, sections 15.3.5 and 15.4.5).
+            // These have neither a body nor its length (RFC 9110, sections 15.3.5 and 15.4.5).
             case .whole where status == 204 || status == 304: return Data((head + "\r\n").utf8)
             default: head += "Content-Length: \(body.count * repetitions)\r\n\r\n"
             }

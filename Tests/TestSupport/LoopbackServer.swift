@@ -2,8 +2,8 @@ public import Foundation
 import WaybillCore
 import WaybillStore
 
-/// An HTTP/1.1 server in this process on 127.0.0.1, on a port the system picks, that does what a closure says: for real
-/// sockets, real time-outs and real hang-ups.
+/// An HTTP/1.1 server in this process on 127.0.0.1, on a port that the system picks. A closure decides its answers: for
+/// real sockets, real timeouts and real hang-ups.
 ///
 /// ## Usage
 /// ```swift
@@ -11,7 +11,7 @@ import WaybillStore
 /// let (data, _) = try await URLSession.shared.data(from: server.url("/"))
 /// #expect(server.requests.count == 1)
 /// ```
-/// It keeps connections alive, has one thread for each, and ends them all in `stop()`, at the latest when it is let go.
+/// It keeps connections alive, has one thread for each, and ends them all in `stop()`, or on release at the latest.
 public final class LoopbackServer: Sendable {
     /// The port it listens on.
     public let port: Int
@@ -22,7 +22,7 @@ public final class LoopbackServer: Sendable {
     /// Starts to listen.
     ///
     /// - Parameter handler: Called on the connection's thread, once for each request, when all of it has arrived.
-    /// - Throws: `POSIXError` where the system gives no socket.
+    /// - Throws: `POSIXError` if the system gives no socket.
     public init(_ handler: @escaping @Sendable (Request) -> Response) throws {
         let (listener, port) = try Socket.boundToLoopback()
         guard listen(listener.descriptor, 128) == 0 else { throw POSIXError.current }
@@ -58,7 +58,7 @@ public final class LoopbackServer: Sendable {
     /// The requests that have arrived, in order of arrival.
     public var requests: [Request] { received.withLock { $0 } }
 
-    /// A URL of this server; another host is another name for it, e.g. `localhost`.
+    /// A URL of this server. `host` may be another name for it, e.g. `localhost`.
     public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL {
         loopbackURL(host: host, port: port, path: path)
     }
@@ -70,7 +70,7 @@ public func refusedURL(_ path: String = "/") throws -> URL {
     return loopbackURL(host: "127.0.0.1", port: port, path: path)
 }
 
-/// Bound as long as the process lives, so that nobody else gets the port, but not listened on.
+/// Bound as long as the process lives, to keep the port from others, but not listened on.
 private let unusedPort = Result { try Socket.boundToLoopback() }
 
 private func loopbackURL(host: String, port: Int, path: String) -> URL {

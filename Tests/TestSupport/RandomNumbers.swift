@@ -4,7 +4,7 @@ package import WaybillCore
 package struct RandomNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// The same numbers for the same seed, on any machine.
+    /// Makes the same numbers for the same seed, on any machine.
     package init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
 
     package mutating func next() -> UInt64 {
@@ -15,7 +15,7 @@ package struct RandomNumbers: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// True once in so many times.
+    /// Returns `true` once in `count` times.
     package mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
     /// An ID that no other part of the test has.

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// An HTTP/1.1 client that sends byte for byte what it is told, also what no proper client would, and half of it.
+/// An HTTP/1.1 client that sends exactly the given bytes, including invalid and incomplete requests.
 ///
-/// Its blocking calls run on a thread of its own: a server in the same process needs the cooperative pool.
+/// Its blocking calls run on a separate thread: a server in the same process needs the cooperative pool.
 public final class RawClient: Sendable {
     private let socket: Socket
     private let queue = DispatchQueue(label: "test.raw-client")
@@ -13,7 +13,7 @@ public final class RawClient: Sendable {
         public var status: Int
         /// In order of arrival.
         public var headers: [(name: String, value: String)]
-        /// As long as its `Content-Length` says, or put together from its chunks.
+        /// The body, as long as its `Content-Length` says, or joined from its chunks.
         public var body: Data
 
         /// The value of the first field of that name, whatever its case.
@@ -21,7 +21,7 @@ public final class RawClient: Sendable {
             headers.first { $0.name.lowercased() == name.lowercased() }?.value
         }
 
-        /// The body as JSON; nil where it is none, or no object.
+        /// The body as a JSON object; `nil` if it is none.
         public var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] }
 
         /// The body as text.
@@ -30,10 +30,10 @@ public final class RawClient: Sendable {
 
     /// Connects to a port of 127.0.0.1.
     ///
-    /// - Throws: `POSIXError` where nobody listens.
+    /// - Throws: `POSIXError` if nobody listens.
     public init(port: Int) throws { socket = try Socket.connectedToLoopback(port) }
 
-    /// Sends a request and waits for the answer, on a connection of its own.
+    /// Sends a request and waits for the answer, on a new connection.
     public static func send(
         _ method: String, _ path: String, to port: Int, headers: [String: String] = [:], body: Data? = nil
     ) async throws -> Response {
@@ -55,10 +55,10 @@ public final class RawClient: Sendable {
     /// Sends bytes as they are.
     public func send(_ bytes: Data) async throws { try await onThread { [socket] in try socket.send(bytes) } }
 
-    /// The next answer.
+    /// Returns the next answer.
     ///
-    /// - Parameter hasBody: false for the answer to a `HEAD`.
-    /// - Throws: where the server hangs up before its end, or says nothing for 30 seconds.
+    /// - Parameter hasBody: `false` for the answer to a `HEAD`.
+    /// - Throws: If the server hangs up before the answer's end, or sends nothing for 30 seconds.
     public func response(hasBody: Bool = true) async throws -> Response {
         try await onThread { [socket] in
             var bytes = Data()
@@ -101,9 +101,9 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// What comes, as text, until some text is in it: an answer that has no end.
+    /// Returns the received text once it contains some text: for an answer that has no end.
     ///
-    /// - Throws: where the server hangs up before, or says nothing for 30 seconds.
+    /// - Throws: If the server hangs up before that, or sends nothing for 30 seconds.
     public func receive(until text: String) async throws -> String {
         try await onThread { [socket] in
             var bytes = Data()
@@ -112,7 +112,7 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// All that comes until the server hangs up.
+    /// Returns all bytes until the server hangs up.
     public func untilClosed() async throws -> Data {
         try await onThread { [socket] in
             var bytes = Data()
@@ -168,7 +168,7 @@ extension Socket {
         }
     }
 
-    /// What has come; waits until there is something.
+    /// Returns the received bytes, and waits until there are any.
     fileprivate func receive() throws -> Data {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -1,7 +1,6 @@
 import Foundation
 
-/// A port of 127.0.0.1 where nobody speaks HTTP: it takes connections and reads nothing from them; and says something
-/// first, if it is told to.
+/// A port of 127.0.0.1 without HTTP: it accepts connections, reads nothing from them, and may send a greeting first.
 public final class RawListener: Sendable {
     /// The port it listens on.
     public let port: Int
@@ -11,10 +10,10 @@ public final class RawListener: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter greeting: Said to everybody, who is then hung up on; nil: connections stay as they are.
+    /// - Parameter greeting: Sent on each connection, which is then closed; `nil` to leave connections as they are.
     public init(greeting: String? = nil) throws {
         (listener, port) = try Socket.boundToLoopback()
-        // So that a body of some size finds no room: a buffer is what a peer writes into that is never read from.
+        // Small: a body of some size must not fit. A peer writes into this buffer, and nobody reads from it.
         var size: Int32 = 2_048
         setsockopt(listener.descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         guard listen(listener.descriptor, 16) == 0 else { throw POSIXError.current }

@@ -3,11 +3,11 @@ package import WaybillStore
 
 /// Two weeks of a shop's app on 90 devices: the same transactions for the same seed and time.
 ///
-/// It plants what pages must cope with: an error that began on the sixth day, one that is new since the last day,
+/// It includes difficult cases for pages: an error that began on the sixth day, one that is new since the last day,
 /// names in Arabic, a sync of 300 requests and an upload of 400 events.
 package struct SampleStore {
     package static let dayCount = 14
-    /// The number of ordinary transactions; the large ones come on top.
+    /// The number of ordinary transactions, in addition to the large ones.
     package static let transactionCount = 3_400
 
     /// The sync of 300 requests.
@@ -57,7 +57,7 @@ package struct SampleStore {
         devices = (0..<90).map { device($0) }
     }
 
-    /// A store of these transactions, in place of what `location` holds.
+    /// Writes a store of these transactions, in place of the contents of `location`.
     package mutating func write(to location: ResolvedLocation) throws {
         let store = try Store(location)
         record()
@@ -171,7 +171,7 @@ package struct SampleStore {
         app.close(part, at: (free.max() ?? time) + 5_000)
     }
 
-    /// Chunks that are written one after another, with a pause of nine seconds and two errors.
+    /// Records chunks that are written one after another, with a pause of nine seconds and two errors.
     private mutating func uploadMuch(at time: Int64) {
         let app = app(on: 1, at: time)
         let part = app.open(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An open TCP socket, closed when it is let go.
+/// An open TCP socket, closed on release.
 final class Socket: Sendable {
     let descriptor: Int32
 
@@ -15,7 +15,7 @@ final class Socket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Makes closing it a reset: what is under way is thrown away, and the other side is told so.
+    /// Makes closing it send a reset: data in transit is discarded, and the peer sees an error.
     func resetsWhenClosed() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -44,7 +44,7 @@ final class Socket: Sendable {
         return (result, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// The next connection; nil once the gate is open.
+    /// Returns the next connection; `nil` once the gate is open.
     func accept(until gate: Gate) -> Socket? {
         while wait(for: POLLIN, until: gate) {
             let connection = Foundation.accept(descriptor, nil, nil)
@@ -53,7 +53,7 @@ final class Socket: Sendable {
         return nil
     }
 
-    /// Waits until the socket is ready; false once one of the gates is open.
+    /// Waits until the socket is ready; returns `false` once one of the gates is open.
     func wait(for events: Int32, until gates: Gate...) -> Bool {
         var polled = [pollfd(fd: descriptor, events: Int16(events), revents: 0)]
         polled += gates.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -63,6 +63,6 @@ final class Socket: Sendable {
 }
 
 extension POSIXError {
-    /// What `errno` says.
+    /// The error in `errno`.
     static var current: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

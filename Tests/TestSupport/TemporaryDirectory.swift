@@ -2,16 +2,16 @@ public import Foundation
 import WaybillCore
 import WaybillStore
 
-/// A new, empty folder that goes away, with all that is in it, when it is let go; what is left, or comes again, at the
-/// latest when the process ends.
+/// A new, empty folder that is removed with its contents on release. Files that remain or are written later are removed
+/// when the process ends, at the latest.
 public final class TemporaryDirectory: Sendable {
-    /// Where it is.
+    /// The folder's location.
     public let url: URL
 
-    // Tests beside each other spent a third of their time on this lock of SQLite under the thread sanitizer.
+    // Parallel tests spent a third of their time on this lock of SQLite under the thread sanitizer.
     private static let prepared: Void = WaybillStore.Connection.disableMemoryStatistics()
 
-    /// Makes a folder of a name that is used by nobody else.
+    /// Makes a folder with a unique name.
     public init() throws {
         _ = Self.prepared
         url = Self.place()
@@ -20,14 +20,14 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A place that nobody else uses. Nothing is made there, and what somebody makes is removed when the process ends: a
-    /// store that is let go of may write once more into a folder that was removed.
+    /// A location that nobody else uses. This creates nothing, and anything created there is removed when the process
+    /// ends: a released store may write once more into a folder that was removed.
     public static func place() -> URL { ofProcess.appending(path: "\(GUID())", directoryHint: .isDirectory) }
 
-    /// A URL inside it; makes nothing.
+    /// A URL inside the folder; creates nothing.
     public func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }
 
-    /// The names of what is in it, hidden files too, sorted.
+    /// The names of its contents, including hidden files, sorted.
     public func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
 
     // MARK: All of one process
@@ -41,7 +41,7 @@ public final class TemporaryDirectory: Sendable {
         where name.hasPrefix(prefix) && hasEnded(name, in: folder) {
             try? FileManager.default.removeItem(at: folder.appending(path: name))
         }
-        // A process that was forked and ends is another one.
+        // A forked process that ends must not remove this process's folder.
         atexit {
             guard TemporaryDirectory.ofProcess.lastPathComponent == "\(prefix)\(getpid())" else { return }
             try? FileManager.default.removeItem(at: TemporaryDirectory.ofProcess)
@@ -49,7 +49,8 @@ public final class TemporaryDirectory: Sendable {
         return folder.appending(path: "\(prefix)\(getpid())", directoryHint: .isDirectory)
     }()
 
-    /// Whether the process is gone that made this, for an hour at least: one in another container is not seen from here.
+    /// Whether the process that made this is gone. The folder must also be unchanged for an hour, because a process in
+    /// another container can't be seen from here.
     private static func hasEnded(_ name: String, in folder: URL) -> Bool {
         guard let process = pid_t(name.dropFirst(prefix.count)), kill(process, 0) != 0, errno == ESRCH else {
             return false

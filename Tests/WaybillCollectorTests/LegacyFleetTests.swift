@@ -13,15 +13,15 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A fleet of which one half still uses the first framework: client and server must tell one story, whichever of them
-/// is the old one.
+/// A fleet that is half on the first framework: client and server must record one transaction, whichever of them is the
+/// old one.
 @Suite(.timeLimit(.minutes(5))) struct LegacyFleetTests {
     private enum Login: Int, UseCase {
         static let code = 17
         case requestSent = 1, serverStarted = 10
     }
 
-    /// What both halves were told.
+    /// The header field that both halves are configured with.
     private static let field = "fp-apptxn-id"
 
     private func manager(delivery: Delivery) -> TransactionManager {
@@ -31,7 +31,7 @@ import FoundationNetworking
         }
     }
 
-    /// A server that joins what comes in.
+    /// Starts a server that joins incoming transactions.
     private func newServer(_ transactions: TransactionManager) throws -> LoopbackServer {
         try LoopbackServer { request in
             transactions.join(Login.self) { request.header($0) }.perform { $0.log(.serverStarted) }
@@ -46,7 +46,7 @@ import FoundationNetworking
             let address = try #require(URL(string: "http://127.0.0.1:\(collector.port)"))
             let transactions = manager(delivery: .collector(address))
             let server = try newServer(transactions)
-            // The old client's own request, and its set at the next tick of its timer.
+            // The old client's own request, followed by its set at the next tick of its timer.
             let answer = try await RawClient.send(
                 "POST", "/login", to: server.port, headers: [Self.field: id], body: Data())
             #expect(answer.status == 200)
@@ -67,7 +67,7 @@ import FoundationNetworking
         }
     }
 
-    /// The old server made the parent of what it logs from the field, and found it again when the client's set came.
+    /// The old server took the parent of its logs from the field, and looked it up when the client's set arrived.
     @Test func aNewClientAndAnOldServerTellOneStory() async throws {
         let parents = Locked<[String]>([])
         let server = try LoopbackServer { request in
@@ -95,7 +95,7 @@ import FoundationNetworking
         #expect(String(decoding: set.body, as: UTF8.self).contains("\"apptxn/id\":\"\(parent)\""))
     }
 
-    /// Broken, a fleet that is half way loses which exchange caused which part, though both of its ends are new.
+    /// Breaks when a half-migrated fleet loses which exchange caused which part, although both ends are new.
     @Test func twoNewHalvesLoseNothingByTheOldForm() async throws {
         let place = try #require(URL(string: "http://127.0.0.1:9"))
         let (client, transactions) = (manager(delivery: .collector(place)), manager(delivery: .collector(place)))

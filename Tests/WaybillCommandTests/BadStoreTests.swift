@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store that cannot be read gets one clear sentence, from every verb.
+/// Every verb reports an unreadable store in one clear sentence.
 @Suite(.timeLimit(.minutes(5))) struct BadStoreTests {
     private let folder: TemporaryDirectory
 
@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [["list"], ["verify"], ["show", "0000-0000"]])
     func aStoreOfANewerVersion(verb: [String]) async throws {
         try folder.makeStore()
-        // sqlite.org/fileformat.html#user_version_number: the application's own version, at byte 60.
+        // The application's own version is at byte 60: sqlite.org/fileformat.html#user_version_number.
         let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))
         try file.seek(toOffset: 60)
         try file.write(contentsOf: Data([0, 0, 0, 99]))

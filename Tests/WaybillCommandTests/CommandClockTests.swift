@@ -9,7 +9,7 @@ import WaybillQueries
 import WaybillCore
 import WaybillStore
 
-/// What commands say of "now" goes by one clock.
+/// Commands use one clock for "now".
 @Suite(.timeLimit(.minutes(5))) struct CommandClockTests {
     private struct Fixed: TransactionClock {
         var wall: Int64
@@ -23,7 +23,7 @@ import WaybillStore
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// Breaks when what a script erases depends on another clock than what it lists.
+    /// Breaks when a script that erases uses another clock than the one that lists.
     @Test(arguments: [(1, 1), (3, 0)]) func whatIsErasedBeforeATimeGoesByTheClock(days: Int64, left: Int) async throws {
         try folder.makeStore(of: login.clientSet())
         let erase = try Erase.parse([folder.url.path, "--before", "2d", "--yes"])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What shells complete.
+/// Shell completions.
 @Suite(.timeLimit(.minutes(5))) struct CompletionTests {
     @Test(arguments: [
         (["as"], "ask"), (["ask", "dro"], "dropoff"), (["ask", "duration", "--fr"], "--from"),

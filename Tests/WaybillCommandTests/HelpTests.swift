@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HelpTests {
-    /// Broken, a bug report would name a version that no changelog entry describes.
+    /// Breaks when a bug report names a version that no changelog entry describes.
     @Test func theVersionIsTheOneThatReadmeAndChangelogName() async throws {
         let (status, output) = try await { ($0.status, $0.output) }(Command.waybill("--version"))
         let version = output.trimmingCharacters(in: .newlines)
@@ -143,7 +143,7 @@ import Testing
         #expect(result.errors.hasPrefix("Error: "))
     }
 
-    /// Broken, a slip of the finger would send people to the whole help.
+    /// Breaks when a typo prints the whole help.
     @Test(arguments: [
         (["lst", "here"], "There is no verb “lst”; did you mean “list”?"),
         (["ask", "sumary", "here"], "There is no verb “sumary”; did you mean “summary”?"),

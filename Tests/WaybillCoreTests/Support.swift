@@ -1,7 +1,7 @@
 import Foundation
 import WaybillCore
 
-/// `Schemas/` of this checkout.
+/// The `Schemas/` folder of this checkout.
 enum Schemas {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -17,7 +17,7 @@ enum Schemas {
     }
 }
 
-/// A document as we would write it: the examples are laid out for people.
+/// Removes layout whitespace: the examples are laid out for people.
 func withoutInsignificantSpaces(_ bytes: [UInt8]) -> String {
     var isInString = false
     var isEscaped = false
@@ -33,7 +33,7 @@ func withoutInsignificantSpaces(_ bytes: [UInt8]) -> String {
     return String(decoding: kept, as: UTF8.self)
 }
 
-/// The same numbers for the same seed, so that a failure can be repeated.
+/// Returns the same numbers for the same seed, to make failures repeatable.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -48,7 +48,7 @@ struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// The bytes with a few of them replaced, left out, repeated, or cut off.
+    /// Returns the bytes with a few of them replaced, left out, repeated, or cut off.
     mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &self) where !bytes.isEmpty {
@@ -67,6 +67,6 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension GUID {
-    /// An ID that is the same each time.
+    /// Returns the same ID for the same number.
     static func fixed(_ number: UInt64) -> GUID { GUID(high: 0x0199_F3A2_5C00_7000, low: 1 << 63 | number) }
 }

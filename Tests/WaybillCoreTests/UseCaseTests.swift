@@ -52,7 +52,7 @@ import WaybillCore
     }
 
     #if os(Linux) || os(macOS)
-    /// A real program, built with and without reflection metadata.
+    /// Builds and runs a real program, with and without reflection metadata.
     @Test(arguments: [([], "login initiated"), (["-Xfrontend", "-disable-reflection-metadata"], "login event 0")])
     func namesSurviveABuildWithoutReflectionMetadata(options: [String], expected: String) throws {
         let folder = try TemporaryDirectory()

@@ -10,7 +10,7 @@ private enum Login: Int, UseCase {
     case requestSent = 1, responseReceived = 2
 }
 
-/// The library's call answers by the names of Swift's own cases, from what was recorded a moment ago.
+/// `manager.answer` uses the names of Swift's cases, and includes facts recorded a moment ago.
 @Suite(.timeLimit(.minutes(5))) struct ManagerAnswerTests {
     let clock = ManualClock()
     let tx: TransactionManager

@@ -10,7 +10,7 @@ import WaybillStore
 @Suite(.timeLimit(.minutes(5))) struct TransactionReportTests {
     private static func html(_ report: TransactionReport) -> String { String(decoding: report.html, as: UTF8.self) }
 
-    /// The login of client and server, as a store shows it.
+    /// Returns the login of client and server as a store returns it.
     private func login() throws -> TransactionRecord {
         let history = LoginHistory()
         let place = ResolvedLocation.memory(name: GUID().description)
@@ -39,7 +39,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a user's words are missing, or their markup is a part of the page.
+    /// Breaks when a user's words are missing, or their markup becomes part of the page.
     @Test func theWordsOfAUserAreShownAsText() throws {
         var record = try login()
         record.timeline[1].label = RecordedName.feedback
@@ -149,7 +149,7 @@ import WaybillStore
         #expect(waterfall.ticks == [5000, 10_000])
     }
 
-    /// Broken, a WebSocket that is open for an hour is a bar that says nothing.
+    /// Breaks when a WebSocket that stays open for an hour is a bar without details.
     @Test func theMessagesOfAWebSocketStandOnItsBar() throws {
         var record = try login()
         let opened = record.exchanges[0].openedMicroseconds

@@ -10,7 +10,7 @@ import WaybillGRPC
 import WaybillQueries
 import WaybillTesting
 
-/// One call, seen from both ends: broken, client and server would be two stories, or one that is not true.
+/// One call, recorded at both ends. Breaks when client and server record two transactions, or a wrong one.
 @Suite(.timeLimit(.minutes(5))) struct CallTests {
     let tx = TransactionManager.calling()
     let server = TransactionManager.calling()
@@ -80,7 +80,8 @@ import WaybillTesting
         #expect(try server.events(named: "grpc.handled").map(\.attributes) == [expected])
     }
 
-    /// Breaks where what makes a stream of responses runs after the handler has returned, outside of all transactions.
+    /// Breaks when the code that makes a stream of responses runs outside the transaction, after the handler has
+    /// returned.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func theTransactionIsCurrentWhereResponsesAreMade() async throws {
         _ = try await withBoth { client in
@@ -91,7 +92,7 @@ import WaybillTesting
         #expect(try server.transactions(Login.self).count == 1)
     }
 
-    /// Breaks when what an app does while it makes the messages of a request is taken for a part of that request.
+    /// Breaks when work that an app does while it makes the messages of a request counts as part of that request.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func aRequestThatIsSentWhileMessagesAreMadeIsAnExchangeOfItsOwn() async throws {
         let photo = try #require(URL(string: "https://img.example.com/photo"))
@@ -109,7 +110,7 @@ import WaybillTesting
             try Set(tx.exchanges.map(\.url)) == ["http://in-process/shop.Orders/Join", "https://img.example.com/photo"])
     }
 
-    /// Breaks when a call takes the transaction of the one beside it.
+    /// Breaks when a call uses the transaction of a concurrent one.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func callsBesideEachOtherKeepTheirTransactionsAndCauses() async throws {
         try await withBoth { client in
@@ -171,8 +172,8 @@ import WaybillTesting
         if name == "UNKNOWN" { #expect(part.error?.domain.hasSuffix("Broken") == true) }
     }
 
-    /// A client counts from where its call has a connection, which on a busy machine may be late: what it makes of that is
-    /// the test below.
+    /// A client's timeout starts when its call has a connection, which may be late on a busy machine. The test below
+    /// covers the client's state.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func aDeadlineThatPassesIsAFailureOfTheTransactionAndOfTheServer() async throws {
         try await withBoth { client in
@@ -181,7 +182,7 @@ import WaybillTesting
                     _ = try await client.call("Wait", ["a"], timeout: .seconds(2))
                 }
             }
-            // A server that ends would cancel it before its own time is up.
+            // Stopping the server earlier would cancel the call before its deadline.
             try await eventually("the server has given up") { try server.exchanges.map(\.state) == [.failed] }
         }
         let error = RecordedError(domain: "grpc", code: 4, name: "DEADLINE_EXCEEDED")
@@ -242,7 +243,7 @@ import WaybillTesting
         #expect(try tx.last(Login.self)?.outcome == .succeeded, "the reader had what it wanted")
     }
 
-    /// Only the time tells a deadline from somebody who no longer wants it.
+    /// Only the elapsed time distinguishes a passed deadline from a cancellation.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test(arguments: [
         ("1n", ExchangeState.failed), ("0S", .failed), ("8H", .cancelled), ("99999999H", .cancelled),

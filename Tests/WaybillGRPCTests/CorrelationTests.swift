@@ -106,7 +106,7 @@ import WaybillTesting
         }
         #expect(orders.metadata.withLock { $0 } == [["traceparent", "tracestate", "waybill-transaction"]])
 
-        // A service of another language has nothing but a trace to tell of.
+        // A service in another language sends only a trace.
         let trace = id.description.filter { $0 != "-" }
         let metadata: Metadata = ["traceparent": "00-\(trace)-b7ad6b7169203331-01"]
         for policy in [TraceContextPolicy.off, .propagate, .join] {
@@ -118,7 +118,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks where an app has an interceptor on the client and another one on the router: one part would be two.
+    /// Breaks when an app with one interceptor on the client and another on the router records two parts instead of
+    /// one.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func twoInterceptorsMakeOnePart() async throws {
         let tx = TransactionManager.calling()

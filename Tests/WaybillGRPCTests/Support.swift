@@ -23,13 +23,13 @@ extension TransactionManager {
         }
     }
 
-    /// The events of logins that have that name, in order.
+    /// Returns the events of logins with this name, in order.
     func events(named name: String) throws -> [TransactionRecord.Entry] {
         try transactions(Login.self).flatMap { $0.timeline.filter { $0.kind == .event && $0.label == name } }
     }
 }
 
-/// Text as it is.
+/// A serializer that leaves text unchanged.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct Text: MessageSerializer, MessageDeserializer {
     func serialize<Bytes: GRPCContiguousBytes>(_ message: String) throws -> Bytes { Bytes(Array(message.utf8)) }
@@ -42,13 +42,13 @@ struct Text: MessageSerializer, MessageDeserializer {
 /// A service without generated code.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 struct Orders: RegistrableRPCService {
-    /// Metadata of what came in, by name.
+    /// The metadata names of each received call.
     let metadata = Locked<[[String]]>([])
-    /// Calls of `Wait` that are being handled.
+    /// The number of `Wait` calls being handled.
     let waiting = Locked(0)
 
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
-        // One message each: to all of the request, or to each message of it.
+        // `Join` answers the whole request at once, and `Split` each message of it.
         register("Join", in: &router) { request, _ in
             Login.current?.log(.handled)
             var all: [String] = []
@@ -111,7 +111,7 @@ extension MethodDescriptor {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension GRPCClient {
-    /// A call of any kind: all that came back.
+    /// Makes a call of any kind, and returns all response messages.
     func call(
         _ method: String, _ messages: [String], metadata: Metadata = [:], timeout: Duration? = nil
     ) async throws -> [String] {
@@ -130,7 +130,7 @@ extension GRPCClient {
     }
 }
 
-/// A server and its client, in one process.
+/// Runs a server and its client in one process.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 func withOrders<Result: Sendable>(
     _ orders: Orders = Orders(), client: [any ClientInterceptor], server: [any ServerInterceptor],

@@ -12,11 +12,11 @@ private enum Login: Int, UseCase {
     case responseReceived = 1
 }
 
-/// An app shows its own store, as a web view asks for it: without a server, and without a field `Host`.
+/// An app shows its own store as a web view requests it: without a server, and without a `Host` field.
 @Suite(.timeLimit(.minutes(5))) struct InspectorTests {
     private static let secret = "hunter22sunny"
 
-    /// A manager whose own secret names count, too.
+    /// Makes a manager with its own secret names.
     private func manager(store: StoreLocation) -> TransactionManager {
         TransactionManager(store: store) { options in
             options.app = "shop"
@@ -39,8 +39,8 @@ private enum Login: Int, UseCase {
         }
     }
 
-    /// Breaks when a manager's pages come from elsewhere than its store, or are refused for want of a `Host`; and when
-    /// they show only what had reached the store before the inspector was made.
+    /// Breaks when a manager's pages show another store, are refused because `Host` is missing, or show only data
+    /// stored before the inspector was made.
     @Test(arguments: [true, false]) func whatAManagerRecordsIsShownAtTheNextRequest(isInMemory: Bool) async throws {
         let folder = try TemporaryDirectory()
         let transactions = manager(store: isInMemory ? .inMemory : .directory(folder.file("store")))
@@ -61,7 +61,7 @@ private enum Login: Int, UseCase {
         #expect(await inspector.respond(to: elsewhere).status == 200)
     }
 
-    /// Broken, lists and charts would show times of two zones, or a link to another zone would lose the filter.
+    /// Breaks when lists and charts use two time zones, or a link to another zone drops the filter.
     @Test func aReaderChoosesOneTimeZoneForAllPages() async throws {
         let inspector = Inspector(manager(store: .inMemory))
         let chosen = await inspector.respond(
@@ -83,7 +83,7 @@ private enum Login: Int, UseCase {
         }
     }
 
-    /// Broken, people would be stuck on a page that does not exist, or not know how to begin.
+    /// Breaks when an error page leads nowhere, or an empty store doesn't say how to begin.
     @Test func errorsHaveTheNavigationAndAnEmptyStoreSaysHowToFillIt() async throws {
         let inspector = Inspector(manager(store: .inMemory))
         let missing = try await text("/nothing/here", of: inspector, status: 404)
@@ -95,8 +95,8 @@ private enum Login: Int, UseCase {
             "An open paragraph would take the whole form with it.")
     }
 
-    /// Breaks when a page or a file is redacted by other rules than the manager's: what was recorded before a name was
-    /// added is shown with it.
+    /// Breaks when a page or a file uses other redaction rules than the manager's: data recorded before a name was
+    /// added would show its secret.
     @Test func whatIsSecretToTheManagerIsInNoPage() async throws {
         let folder = try TemporaryDirectory()
         let location = StoreLocation.directory(folder.file("store"))
@@ -119,7 +119,8 @@ private enum Login: Int, UseCase {
                 "name of a secret"))
     }
 
-    /// Breaks when looking makes a store for a manager that is not to record, or says nothing where there is none.
+    /// Breaks when the inspector creates a store for a manager that must not record, or doesn't explain that no store
+    /// exists.
     @Test func recordingThatIsOffIsSaid() async throws {
         let folder = try TemporaryDirectory()
         let off = TransactionManager(store: .directory(folder.file("store"))) { $0.recording = .off }

@@ -1,4 +1,4 @@
 import WaybillCore
 
-/// As it is: these tests look at what pages make of a text, not at what a redactor does.
+/// Wraps a value unredacted, for tests of pages that don't test redaction.
 func unredacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redactor.off.redacted(value) }

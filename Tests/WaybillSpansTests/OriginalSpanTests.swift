@@ -7,12 +7,12 @@ import WaybillCore
 @testable import WaybillSpans
 @testable import WaybillStore
 
-/// Spans that came by OTLP go out as they came, whatever facts keep of them.
+/// Spans received by OTLP are exported unchanged, whatever the facts keep of them.
 @Suite(.timeLimit(.minutes(5))) struct OriginalSpanTests {
     private static let trace = GUIDs.next()
     private static let times = #""startTimeUnixNano":"1790000000000001999","endTimeUnixNano":"1790000000000901999""#
 
-    /// What reports of neighbouring projects have found changed or lost.
+    /// Details that reports of neighboring projects found changed or lost.
     private static let bodies = [
         #""name":"charge the card","kind":3,"attributes":[{"key":"rpc.system","value":{"stringValue":"grpc"}},{"key":"rpc.service","value":{"stringValue":"pay.Pay"}},{"key":"rpc.method","value":{"stringValue":"Charge"}},{"key":"rpc.grpc.status_code","value":{"intValue":"14"}}]"#,
         #""name":"fetch users","kind":3,"attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"http.request.resend_count","value":{"intValue":"2"}},{"key":"url.full","value":{"stringValue":"https://api.example.com/users?page=1"}}]"#,
@@ -29,7 +29,7 @@ import WaybillCore
     private static func json(_ spans: [String], scope: String = scope) -> String {
         let trace = trace.traceID ?? ""
         let spans = spans.enumerated().map { index, body in
-            // All below one root, so that each kind of fact comes of them.
+            // All are children of the first one, which produces each kind of fact.
             let parent = index == 0 ? "" : #""parentSpanId":"00f067aa0ba90201","#
             return "{\"traceId\":\"\(trace)\",\"spanId\":\"00f067aa0ba9020\(index + 1)\",\(parent)\(times),\(body)}"
         }
@@ -38,7 +38,7 @@ import WaybillCore
             + "\"scopeSpans\":[{\"spans\":[\(spans.joined(separator: ","))],\"scope\":\(scope)}]}]}"
     }
 
-    /// What goes out of a store that a request came into.
+    /// Returns the spans that a store exports after it received a request.
     private func exported(_ request: String) throws -> [String: [String: Any]] {
         let store = try SpanStore()
         let verdict = try store.store.ingest(
@@ -66,7 +66,7 @@ import WaybillCore
 
     private func list(of span: [String: Any]?) -> [[String: Any]] { span?["attributes"] as? [[String: Any]] ?? [] }
 
-    /// Whichever of them is the root, and so a part.
+    /// Each of them in turn is the root, which becomes a part.
     @Test(arguments: bodies.indices) func aSpanGoesOutAsItCame(_ first: Int) throws {
         let bodies = Array(Self.bodies[first...] + Self.bodies[..<first])
         let request = Self.json(bodies)
@@ -89,7 +89,7 @@ import WaybillCore
         }
     }
 
-    /// Secrets never reach the disk, and none leaves that an older version has stored.
+    /// Secrets never reach the disk. Secrets that an older version stored are not exported.
     @Test func secretsAreTakenOutOfWhatIsKept() throws {
         let secrets =
             #""name":"pay","kind":3,"attributes":[{"key":"db.password","value":{"stringValue":"hunter2"}},{"key":"http.request.header.authorization","value":{"arrayValue":{"values":[{"stringValue":"hunter2"}]}}},{"key":"url.full","value":{"stringValue":"https://u:hunter2@a.example/x?access_token=hunter2&page=1"}},{"key":"nested","value":{"kvlistValue":{"values":[{"key":"api_key","value":{"stringValue":"hunter2"}},{"key":"ok","value":{"stringValue":"fine"}}]}}},{"key":"card","value":{"intValue":"4111111111111111"}}],"status":{"code":2,"message":"Bearer hunter2hunter2hunter2"},"events":[{"timeUnixNano":"1790000000000002123","name":"exception","attributes":[{"key":"exception.stacktrace","value":{"stringValue":"/home/hunter2.py"}}]}]"#
@@ -110,7 +110,7 @@ import WaybillCore
         #expect(text.contains("1790000000000001999") && text.contains("[redacted]"))
     }
 
-    /// What one span may take in a store is bounded; what is left out is counted where OTLP counts it.
+    /// The size of a span in a store is limited. OTLP's own fields count the omissions.
     @Test func aLargeSpanIsCutWhereOTLPCountsIt() throws {
         let long = String(repeating: "long text ", count: 400)
         let attributes = (0..<128).map { #"{"key":"a\#($0)","value":{"stringValue":"\#(long)"}}"# }.joined(
@@ -123,7 +123,7 @@ import WaybillCore
         #expect(span["name"] as? String == "big")
     }
 
-    /// A damaged store: what facts say goes out instead.
+    /// A damaged store exports spans made from facts.
     @Test func whatCannotBeReadAnyMoreIsMadeOfFacts() throws {
         let store = try SpanStore()
         _ = try store.store.ingest(

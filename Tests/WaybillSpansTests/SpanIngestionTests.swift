@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillSpans
 @testable import WaybillStore
 
-/// Spans that services send become facts of the transactions that they are of.
+/// Spans that services send become facts of their transactions.
 @Suite(.timeLimit(.minutes(5))) struct SpanIngestionTests {
     private let store: SpanStore
 
@@ -17,9 +17,9 @@ import WaybillCore
         #expect(verification.remarks == [])
     }
 
-    // MARK: What becomes of what
+    // MARK: Conversion to facts
 
-    /// The whole of it: an app asks a service, which asks another one.
+    /// The complete path: an app asks a service, which asks another one.
     @Test func aServersSpanIsAJoinedPartAClientsAnExchangeAndAnyOtherAnEvent() throws {
         let trace = Trace()
         var app = App(trace.transaction)
@@ -56,7 +56,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// A service has no other way to tell. Either may come first.
+    /// A service can't report the cause in another way. Either may arrive first.
     @Test(arguments: [true, false]) func whatASpanAskedIsCausedByTheExchangeThatTheSpanIs(_ isSpanFirst: Bool) throws {
         let trace = Trace()
         let root = trace.span("order", took: 9000)
@@ -148,7 +148,7 @@ import WaybillCore
         var many = trace.span("many", below: server.id, isRemote: false)
         for index in 0..<100 { many.attributes["a\(index)"] = .integer(index) }
         many.events = [.init(name: "mail to jo@example.com", atMicroseconds: SpanStore.wall, attributes: [:])]
-        // While it waits, too.
+        // Waiting spans are redacted, too.
         try store.add([many])
         #expect(try !store.dump().joined().contains("hunter2"))
         try store.add([server])
@@ -160,7 +160,7 @@ import WaybillCore
         try expectSound()
     }
 
-    // MARK: Which are taken
+    // MARK: Acceptance
 
     @Test func spansOfOtherTracesAreRefusedAndTheOthersTaken() throws {
         let (other, mine) = (Trace(GUID(high: 0x0123_4567_89AB_4CDE, low: 1 << 63 | 5)), Trace())
@@ -233,7 +233,7 @@ import WaybillCore
         #expect(try store.store.settleWaitingSpans(at: SpanStore.wall + 61_000_000) == 3)
         let record = try #require(try store.record(of: trace.transaction))
         #expect(record.parts.map(\.outcome) == [.abandoned])
-        // Others that are below it find the part, and it does itself.
+        // Other children of the lost span find the part, and so does the lost span.
         let client = trace.client("https://x.example/", below: lost.id)
         try store.add([client], at: SpanStore.wall + 62_000_000)
         #expect(try store.add([lost, inner], at: SpanStore.wall + 62_000_000).knownCount == 1)
@@ -255,7 +255,7 @@ import WaybillCore
         try expectSound()
     }
 
-    // MARK: Room
+    // MARK: Limits
 
     @Test func aTransactionTakesNoMorePartsAndFactsThanItMay() throws {
         let trace = Trace()
@@ -271,7 +271,7 @@ import WaybillCore
         try expectSound()
     }
 
-    // MARK: Who speaks
+    // MARK: Sources
 
     @Test func whoHasAnotherTokenIsAnotherSource() throws {
         let trace = Trace()

@@ -7,16 +7,16 @@ import WaybillTesting
 @testable import WaybillSpans
 @testable import WaybillStore
 
-/// Exporters send spans again when they have heard nothing, in other batches, and services send as they end: what is in
-/// the rows does not depend on it.
+/// Exporters resend unanswered spans in other batches, and services send spans as they end. The stored rows do not
+/// depend on this order.
 @Suite(.timeLimit(.minutes(5))) struct SpanOrderTests {
-    /// What comes in at once.
+    /// Data that arrives at once.
     private enum Delivery {
         case spans([ReceivedSpan], of: Attributes)
         case set(TransactionSet)
     }
 
-    /// An app that asks the shop a few times, and the shop the stock.
+    /// An app that asks the shop a few times. The shop asks the stock.
     private struct History {
         var spans: [(span: ReceivedSpan, service: Attributes)] = []
         var app: App
@@ -63,7 +63,7 @@ import WaybillTesting
         return store
     }
 
-    /// The spans in batches of their services, some of them twice, and the app's sets somewhere between.
+    /// Returns the spans in batches by service, some of them twice, with the app's sets mixed in.
     private func shuffled(_ histories: [History], _ random: inout RandomNumbers) -> [Delivery] {
         var deliveries: [Delivery] = []
         var spans = histories.flatMap(\.spans).shuffled(using: &random)
@@ -101,7 +101,7 @@ import WaybillTesting
             let verification = try store.reader.verify()
             #expect(verification.problems == [] && verification.remarks == [])
         }
-        // Every part of a service was caused by an exchange, and nothing waits.
+        // An exchange caused every part of a service, and nothing waits.
         let connection = inOrder.store.connection
         #expect(try connection.integer("SELECT count(*) FROM parts WHERE joined = 1 AND cause IS NULL") == 0)
         #expect(try connection.integer("SELECT count(*) FROM spans WHERE waiting IS NOT NULL") == 0)

@@ -5,10 +5,9 @@ import WaybillCore
 @testable import WaybillSpans
 @testable import WaybillStore
 
-/// How much work a store has with what one request brings, counted in steps of SQLite, so that a busy machine makes no
-/// difference.
+/// The work of a store for one request, counted in SQLite steps. A busy machine makes no difference.
 @Suite(.timeLimit(.minutes(5))) struct SpanWorkTests {
-    /// Says how often it was asked.
+    /// A clock that counts its reads.
     private final class CountingClock: TransactionClock {
         let count = Locked(0)
 
@@ -19,17 +18,17 @@ import WaybillCore
         }
     }
 
-    /// Thousands of steps that SQLite takes for it.
+    /// Returns the thousands of SQLite steps that `body` takes.
     private func steps(of store: SpanStore, _ body: () throws -> Void) rethrows -> Int {
         let clock = CountingClock()
-        // It asks the clock every thousand steps.
+        // The interruption reads the clock every thousand steps.
         store.store.connection.interruption = Interruption(after: .seconds(1_000_000), by: clock)
         defer { store.store.connection.interruption = nil }
         try body()
         return clock.count.withLock { $0 }
     }
 
-    /// Services that ask each other in a chain, each with a server's span below the one before.
+    /// Returns a chain of services that ask each other, each with a server span below the one before.
     private func chain(_ count: Int) -> TraceRequest {
         let trace = Trace()
         var request = TraceRequest()
@@ -54,17 +53,17 @@ import WaybillCore
         }
     }
 
-    /// Broken, one request of 14 kB would block the writes of a project for a minute: the search for causes ran for each
-    /// service, and looked at every pair of them.
+    /// Breaks when one request of 14 kB blocks the writes of a project for a minute. The search for causes once ran for
+    /// each service, over every pair of them.
     @Test func aChainOfServicesTakesWorkInProportionToItsLength() throws {
         let (short, long) = (try steps(forChainOf: 100), try steps(forChainOf: 400))
         #expect(long < 6 * short, "\(short) and \(long) thousand steps")
-        // What is beyond the limit of parts is refused, and costs less than what is taken.
+        // Spans beyond the limit of parts are refused, and cost less than accepted ones.
         let most = try steps(forChainOf: 2_000)
         #expect(most < 30 * short, "\(short) and \(most) thousand steps")
     }
 
-    /// Broken, the next request or set of the same transaction would pay for all that wait in vain.
+    /// Breaks when the next request or set of the same transaction pays for all spans that wait in vain.
     @Test func whatWaitsInVainCostsTheNextLittle() throws {
         let store = try SpanStore()
         let request = chain(900)
@@ -77,11 +76,11 @@ import WaybillCore
         #expect(one < all / 4, "\(one) of \(all) thousand steps")
     }
 
-    /// Sets have the same way: each source of one has a part of the same transaction.
+    /// Sets take the same path: each source of a set has a part of the same transaction.
     private func steps(forSetOf count: Int) throws -> Int {
         let store = try SpanStore()
         let transaction = GUIDs.next()
-        // One part that waits for its cause, so that causes are looked for at all.
+        // One part waits for its cause, to make the store search for causes at all.
         let trace = Trace(transaction)
         try store.add([trace.server("/", below: trace.span("x").id)])
         let shares = (0..<count).map { _ in App(transaction, askedBy: trace.span("y").id).set().sources[0] }
@@ -89,7 +88,7 @@ import WaybillCore
         return try steps(of: store) { try store.add(set) }
     }
 
-    /// Broken, one set of many sources would block the writes of a project in the same way.
+    /// Breaks when one set of many sources blocks the writes of a project in the same way.
     @Test func aSetOfManySourcesTakesWorkInProportionToThem() throws {
         let (short, long) = (try steps(forSetOf: 100), try steps(forSetOf: 400))
         #expect(long < 6 * short, "\(short) and \(long) thousand steps")

@@ -6,7 +6,7 @@ import WaybillTesting
 
 @testable import WaybillSpans
 
-/// Requests of OTLP are read in either encoding, within limits, and what is none is told.
+/// OTLP requests are read in either encoding, within limits. Anything else is reported as an error.
 @Suite(.timeLimit(.minutes(5))) struct TraceRequestTests {
     private static let json = """
         {"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
@@ -22,7 +22,7 @@ import WaybillTesting
             "status": {"code": 2, "message": "why"}, "droppedEventsCount": 3}]}]}]}
         """
 
-    /// As an encoder of Protocol Buffers writes it.
+    /// A message encoded as Protocol Buffers.
     private struct Message {
         var bytes: [UInt8] = []
 
@@ -118,7 +118,7 @@ import WaybillTesting
         #expect(span.id.description == "00f067aa0ba902b7" && span.parent?.description == "00f067aa0ba902b8")
         #expect(span.kind == .server && span.isParentRemote == true && span.isRoot && span.hasFailed)
         #expect(span.startMicroseconds == 1_790_000_000_000_001)
-        // An end before the start is the start.
+        // An end before the start counts as the start.
         #expect(span.endMicroseconds == span.startMicroseconds)
         #expect(span.attributes == ["n": -7, "d": 0.5, "b": true, "l": "x, 2", "m": #"{"k":"v"}"#])
         #expect(span.events.map(\.name) == ["e"] && span.links.count == 1 && span.statusMessage == "why")
@@ -129,7 +129,7 @@ import WaybillTesting
         let whole = Self.protobuf
         for count in 1..<whole.count {
             #expect(throws: SetDecodingFailure.self) {
-                // A cut between fields of the outermost message would be whole; there is one of them alone.
+                // A cut between fields of the outermost message would be valid, but this message has only one field.
                 try TraceRequest.decode(protobuf: Array(whole.prefix(count)), limit: 100)
             }
         }
@@ -139,7 +139,7 @@ import WaybillTesting
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8(truncatingIfNeeded: random.next())
             }
-            // It ends, and takes no more than there is.
+            // Decoding ends, and returns no more items than bytes.
             let request = try? TraceRequest.decode(protobuf: bytes, limit: 100)
             #expect((request?.itemCount ?? 0) <= bytes.count)
         }
@@ -170,7 +170,7 @@ import WaybillTesting
         #expect(span.events.count == TraceRequest.eventLimit)
     }
 
-    // MARK: What other programs write
+    // MARK: Requests of other programs
 
     private func spans(_ spans: String...) throws -> TraceRequest {
         let ids = #""traceId":"0199f3a25c007a118f3e6b1d2c3e4f50","spanId":"00f067aa0ba902b7""#
@@ -191,11 +191,11 @@ import WaybillTesting
         #expect(span.startMicroseconds == 1_795_634_565_041_500 && span.endMicroseconds == 1_795_634_565_046_500)
         #expect(span.events.first?.atMicroseconds == 1_795_634_565_041_500)
         #expect(span.attributes == ["n": 7])
-        // As far as a double goes: the nearest one is 96 ns less.
+        // The nearest double is 96 ns less.
         #expect(request.resources.first?.spans.last?.startMicroseconds == 1_795_634_565_041_499)
     }
 
-    /// Never with the sign turned.
+    /// A value never changes its sign.
     @Test(arguments: [
         (#"{"intValue":9223372036854775807}"#, AttributeValue.integer(.max)),
         (#"{"intValue":"-9223372036854775808"}"#, .integer(.min)),
@@ -218,7 +218,7 @@ import WaybillTesting
         #expect(span.kind == .client && span.hasFailed)
     }
 
-    /// An exporter does not send again what is refused whole: the good spans would be lost.
+    /// An exporter does not resend a request that is refused as a whole, which would lose the good spans.
     @Test func aSpanThatCannotBeReadCostsNoOther() throws {
         let good = Self.times
         let request = try spans(
@@ -235,7 +235,7 @@ import WaybillTesting
         #expect(request.itemCount == 7)
     }
 
-    /// Taken as an empty request, it would be answered with success.
+    /// Decoded as an empty request, this body would be answered with success.
     @Test(arguments: ["resource_spans", "scope_spans"]) func aBodyInSnakeCaseIsTold(name: String) {
         let body = name == "resource_spans" ? #"{"resource_spans":[]}"# : #"{"resourceSpans":[{"scope_spans":[]}]}"#
         let failure = #expect(throws: SetDecodingFailure.self) {

@@ -6,8 +6,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not
-/// there.)
+/// Messages about places without a usable store. The tests here must not create a new file.
 @Suite(.timeLimit(.minutes(5))) struct OpeningTests {
     private let folder: TemporaryDirectory
     private let app = FactWriter()
@@ -22,8 +21,8 @@ import WaybillCore
     }
 
     #if os(Linux)
-    /// Breaks when a look at the header closes a descriptor of the file: all locks of this process on it would be gone, and
-    /// another process could damage the store.
+    /// Breaks when reading the header closes a descriptor of the file. All locks of this process on it would be
+    /// released, and another process could damage the store.
     @Test func aLookAtTheHeaderKeepsTheLocksOfThisProcess() throws {
         let store = try Store(.folder(folder.url))
         _ = try store.setting("installation")
@@ -31,7 +30,7 @@ import WaybillCore
         #expect(before.contains("waybill.sqlite"))
         #expect(!HeaderRepair.isNeeded(for: folder.file("waybill.sqlite").path))
         #expect(try FileLocks.held(by: getpid(), in: folder.url) == before)
-        // Where it is needed, too.
+        // The same holds for a file that needs the repair.
         let damaged = folder.file("damaged.sqlite")
         var bytes = try Data(contentsOf: folder.file("waybill.sqlite"))
         bytes[0] = 0
@@ -94,14 +93,14 @@ import WaybillCore
         #expect(message { _ = try Store(.file(file)) } == expected)
         let other = try Connection("file:\(file.path)", .readWrite, at: file.path)
         #expect(try other.integer("SELECT count(*) FROM sqlite_schema") == 1)
-        // Not even without a version.
+        // It is left alone even without a version.
         try other.execute("PRAGMA user_version = 0")
         #expect(message { _ = try Store(.file(file)) } == expected)
     }
 
     enum Interruption: CaseIterable { case fileMade, walSet, tablesHalfMade }
 
-    /// Breaks when a store whose creation was interrupted is taken for another program's database.
+    /// Breaks when a store whose creation was interrupted is mistaken for another program's database.
     @Test(arguments: Interruption.allCases) func aStoreWhoseCreationWasInterruptedOpens(_ interruption: Interruption)
         throws
     {
@@ -121,7 +120,7 @@ import WaybillCore
         #expect(try StoreReader(.file(file)).all().count == 1)
     }
 
-    /// Breaks when whoever looks for what a short program recorded is not told that it is there.
+    /// Breaks when someone who looks for the facts of a short program does not learn that they exist.
     @Test func journalsWithoutAStoreAreNamed() throws {
         try Data().write(to: folder.file("journal-\(GUID())"))
         #expect(
@@ -139,8 +138,8 @@ import WaybillCore
         #expect(message { _ = try Store(.file(file)) } == expected)
     }
 
-    /// Breaks when a later version's step loses what a store holds, or when a program that only reads takes a store
-    /// that lacks the step for a whole one.
+    /// Breaks when a later version's step loses stored data, or when a program that only reads mistakes a store that
+    /// lacks the step for a complete one.
     @Test func aLaterVersionAddsItsStepToAStore() throws {
         do { _ = try makeStore() }
         let file = folder.file("waybill.sqlite")
@@ -156,8 +155,7 @@ import WaybillCore
         #expect(message { _ = try StoreReader(.file(file)) }.contains("a newer version"))
     }
 
-    /// Breaks when a copy without its WAL is shown as if nothing were missing, or when reading it leaves files beside
-    /// it.
+    /// Breaks when a copy without its WAL is shown as if it were complete, or when reading it leaves files beside it.
     @Test func aCopyWithoutItsWALIsReadWithAWarning() throws {
         let store = try makeStore()
         try store.checkpoint()
@@ -170,8 +168,7 @@ import WaybillCore
         #expect(try StoreReader(.folder(folder.url)).warnings == [])
     }
 
-    /// Breaks when the last connection removes the WAL: every reader would then be warned of a store that lacks
-    /// nothing.
+    /// Breaks when the last connection removes the WAL. Every reader would then warn about a store that lacks nothing.
     @Test func theWALStaysWhenTheWriterGoes() throws {
         do { _ = try makeStore() }
         #expect(try folder.names().contains("waybill.sqlite-wal"))
@@ -180,7 +177,7 @@ import WaybillCore
         #expect(try reader.all().count == 1)
     }
 
-    /// Breaks when a reader can write, or sees half of what is being written.
+    /// Breaks when a reader can write, or sees a partial write.
     @Test func aReaderReadsBesideTheWriterAndWritesNothing() throws {
         let store = try makeStore()
         let reader = try StoreReader(.folder(folder.url))
@@ -223,7 +220,7 @@ import WaybillCore
 }
 
 extension TemporaryDirectory {
-    /// Runs `body` with the folder and its files read-only; without the rights of root, who may write anything.
+    /// Runs `body` with the folder and its files read-only, and without the rights of root, who may write anything.
     func readOnly(_ body: () throws -> Void) throws {
         let files = try names().map { file($0).path }
         for path in files { chmod(path, 0o444) }
@@ -233,7 +230,7 @@ extension TemporaryDirectory {
             for path in files { chmod(path, 0o644) }
         }
         #if os(Linux)
-        // Of this thread only: setfsuid(2), which no module declares. Leaving 0 takes CAP_DAC_OVERRIDE away, too.
+        // Applies to this thread only: setfsuid(2), which no module declares. Leaving 0 also drops CAP_DAC_OVERRIDE.
         let symbol = try #require(dlsym(nil, "setfsuid"))
         let setUser = unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> Int32).self)
         let user = setUser(65_534)

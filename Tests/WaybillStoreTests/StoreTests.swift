@@ -16,7 +16,7 @@ import WaybillCore
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Breaks when other users of the machine can read what was recorded.
+    /// Breaks when other users of the machine can read recorded facts.
     @Test func onlyTheOwnerCanReadAStore() throws {
         let place = folder.url.appending(path: "new/store", directoryHint: .isDirectory)
         let store = try Store(.folder(place))
@@ -59,8 +59,8 @@ import WaybillCore
         #expect(try store.setting("a") == nil)
     }
 
-    /// Breaks when a batch that was written, and whose recorder was not told in time, doubles facts or makes settled
-    /// ones pending.
+    /// Breaks when repeating a written batch, whose recorder did not learn of it in time, duplicates facts or makes
+    /// settled ones pending.
     @Test func aBatchWrittenAgainChangesNothing() throws {
         let (store, place) = try Store.inMemory()
         let part = app.open(GUID())
@@ -75,13 +75,13 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    /// Breaks when facts of a source that nobody described are stored: no set could be made of them.
+    /// Breaks when facts of an undescribed source are stored. No set could be made of them.
     @Test func aSourceMustBeRegistered() throws {
         let (store, _) = try Store.inMemory()
         #expect(throws: WaybillError.self) { try store.append(RecordedBatch(source: app.id, facts: [])) }
     }
 
-    /// Breaks when a process that died with a transaction open leaves it open for ever.
+    /// Breaks when a process that died with a transaction open leaves it open forever.
     @Test func whatADeadProcessLeftOpenIsInterrupted() throws {
         let open = GUID()
         do {
@@ -114,7 +114,7 @@ import WaybillCore
             try app.record(into: store, first...(first + 999))
             pages.append(store.connection.walPageCount)
         }
-        // 30 MB went through it.
+        // 30 MB were written through it.
         #expect(pages.allSatisfy { $0 <= 1_000 })
         #expect(pages.contains { $0 > 100 })
         let size =
@@ -136,7 +136,7 @@ import WaybillCore
         }
     }
 
-    /// Appends events of so many bytes in all.
+    /// Appends events with this total number of bytes.
     private func append(_ byteCount: Int, to store: Store, part: Int64) throws {
         let first = Int64(app.facts.count)
         for _ in 0..<byteCount / 1_000 {
@@ -145,7 +145,7 @@ import WaybillCore
         try app.record(into: store, first + 1...Int64(app.facts.count))
     }
 
-    /// Breaks when a WAL that grew while a reader was in the way keeps its length for good.
+    /// Breaks when a WAL that grew because of a reader keeps its length permanently.
     @Test func aLongWALIsCutWhenTheReaderHasGone() throws {
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
@@ -161,8 +161,8 @@ import WaybillCore
         #expect(try walByteCount <= 8_192_000)
     }
 
-    /// Has each of two readers end its read when the other one has begun another.
-    private final class FairLock: @unchecked Sendable {  // right because what changes is changed under `news`
+    /// Makes each of two readers end its read when the other one has begun another.
+    private final class FairLock: @unchecked Sendable {  // safe because `news` guards all mutable state
         private let news = NSCondition()
         private var begun = [0, 0]
         private var isOver = false
@@ -187,7 +187,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when the WAL grows without a bound while reads overlap, so that at no moment there is none.
+    /// Breaks when the WAL grows without a bound because reads overlap, which leaves no moment without a reader.
     @Test func overlappingReadersDoNotKeepTheWALFromBeingEmptied() async throws {
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
@@ -246,8 +246,8 @@ import WaybillCore
         #expect(verification.problems == [] && verification.factCount == 603)
     }
 
-    /// Breaks when each of several locks that a piece of work asks for has a wait of its own, or SQLite's has: while another
-    /// process is suspended, every call of an app would be late by seconds.
+    /// Breaks when each lock that a piece of work requests has a separate time limit, or SQLite's lock has one. While
+    /// another process is suspended, every call of an app would be late by seconds.
     @Test func onePieceOfWorkHasOneLimitForAllItsWaits() throws {
         let path = folder.file("waybill.sqlite").path
         let (holder, other) = (try FileLock(of: path), try FileLock(of: folder.file("free").path))
@@ -266,7 +266,7 @@ import WaybillCore
         #expect(waited >= 100_000_000 && waited < 2_000_000_000, "a tenth of a second, and the end of one sleep")
         #expect(patience.isHeldUp)
 
-        // Nor does a success give back what was spent, but the next piece of work waits as long as usual.
+        // A success does not restore the spent time, but the next piece of work waits as long as usual.
         let free = try FileLock(of: folder.file("free").path, patience: patience)
         try free.acquire()
         #expect(!patience.isHeldUp)
@@ -282,7 +282,7 @@ import WaybillCore
         #expect(!patience.isHeldUp)
     }
 
-    /// Breaks when a process that writes on and on has the lock again each time that one who waits for it looks.
+    /// Breaks when a process that writes continuously gets the lock again each time that a waiting process checks.
     @Test func whoWaitsForTheLockIsNext() async throws {
         let path = folder.file("waybill.sqlite").path
         let (first, turns) = (try FileLock(of: path), Locked<[String]>([]))
@@ -308,7 +308,7 @@ import WaybillCore
         #expect(turns.withLock(\.self) == ["second", "first"])
     }
 
-    /// Breaks when a lock is held while nothing is written: an app that is suspended with one is killed.
+    /// Breaks when a lock is held without writing. An app that is suspended with one is killed.
     @Test func theLockIsHeldOnlyWhileWriting() throws {
         let store = try Store(.folder(folder.url))
         app.open(GUID())
@@ -321,8 +321,7 @@ import WaybillCore
 
     // MARK: Faults
 
-    /// Breaks when half a batch is stored, when the store is unusable afterwards, or when an error shows what was
-    /// recorded.
+    /// Breaks when half a batch is stored, when the store is unusable afterwards, or when an error shows recorded data.
     @Test func aFullDiskLosesNothingAndIsSaidInASentence() throws {
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
@@ -341,7 +340,7 @@ import WaybillCore
         #expect(try store.facts(of: app.id) == app.facts)
     }
 
-    /// Breaks when damage is taken for something else, or crashes.
+    /// Breaks when damage is mistaken for something else, or crashes.
     @Test func aDamagedStoreIsSaidToBeDamaged() throws {
         do {
             let store = try Store(.folder(folder.url))

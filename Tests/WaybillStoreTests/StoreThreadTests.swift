@@ -8,7 +8,7 @@ import WaybillCore
         var lines: [String] = []
     }
 
-    /// Breaks when work is done by two threads at once, or in another order than it was asked for.
+    /// Breaks when two threads do work at once, or in another order than it was requested.
     @Test func workIsDoneInTheOrderInWhichItIsAskedFor() async {
         let thread = StoreThread(label: "test") { Log() }
         for number in 0..<100 { thread.perform { $0.lines.append("\(number)") } }
@@ -20,7 +20,7 @@ import WaybillCore
         #expect(thread.sync { $0.lines.count } == 101)
     }
 
-    /// Breaks when what is to wait is done at once, or never.
+    /// Breaks when delayed work runs at once, or never.
     @Test func workCanWaitAWhile() async {
         let thread = StoreThread(label: "test") { Log() }
         thread.perform(after: .seconds(3_600)) { $0.lines.append("in an hour") }

@@ -9,7 +9,7 @@ import WaybillTesting
 
 /// The app's closures run with none of the library's locks or queues held, so they may use the manager.
 @Suite(.timeLimit(.minutes(5))) struct CallbackTests {
-    /// A manager that its own options can name.
+    /// Lets a manager's options refer to the manager.
     private final class Box: Sendable {
         private let manager = Locked<TransactionManager?>(nil)
         var transactions: TransactionManager? {
@@ -33,7 +33,7 @@ import WaybillTesting
         called.withLock { $0 += 1 }
     }
 
-    /// Broken, the process traps: what is wrong with the store is found on the store's queue, which `health` waits for.
+    /// Breaks when the process traps: the store's queue, which `health` waits for, finds the problems with the store.
     @Test func diagnosticsMayReadHealth() async throws {
         let problems = Locked<[String]>([])
         let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill"))) { options in
@@ -41,7 +41,7 @@ import WaybillTesting
                 let found = box.transactions?.health.problems.map(\.message) ?? []
                 problems.withLock { $0 += found }
             }
-            // Under /proc nobody can make a folder, root included.
+            // Under /proc not even root can make a folder.
         }
         box.transactions = transactions
         transactions.perform(Login.self) { _ in }
@@ -102,7 +102,7 @@ import WaybillTesting
         box.transactions = nil
     }
 
-    /// Broken, the flush waits for itself, and every later one for it.
+    /// Breaks when the flush waits for itself, and every later flush for it.
     @Test func whatAFlushAsksMayAskForAFlush() async throws {
         let nested = Locked<[FlushReport]>([])
         let transactions = manager { options in
@@ -131,7 +131,7 @@ import WaybillTesting
         }
     }
 
-    /// Two managers whose transports wait for each other: the kind of which the one above is the simplest.
+    /// Two managers whose transports wait for each other. The test above has the simplest case of this.
     @Test func aTransportMayAskForAFlushOfAnotherManager() async throws {
         let (first, second) = (Box(), Box())
         func manager(asking other: Box) -> TransactionManager {
@@ -146,7 +146,7 @@ import WaybillTesting
         (first.transactions, second.transactions) = (nil, nil)
     }
 
-    /// Broken, the handshake's lock is taken twice, which ends the process on some systems and hangs on others.
+    /// Breaks when the handshake's lock is taken twice, which ends the process on some systems and hangs on others.
     @Test func whatIsAskedAboutAWebSocketMayUseIt() async throws {
         let socket = Locked<CapturedWebSocket?>(nil)
         let transactions = manager { options in

@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// Erasing on the device, as somebody in the app would ask for it.
+/// Erasing on the device, as a user of the app would request it.
 @Suite(.timeLimit(.minutes(5))) struct ClearingTests {
     private let transport = InMemoryTransport()
 
@@ -37,7 +37,7 @@ import WaybillTesting
         #expect(transactions.health.isGood)
     }
 
-    /// Broken, the collector would wait for ever for what is gone, or be told what it was.
+    /// Breaks when the collector waits for ever for erased facts, or receives their contents.
     @Test func theCollectorIsToldThatSomethingWasErasedAndNoMore() async throws {
         let transactions = manager()
         transactions.perform(Login.self, attributes: ["note": "marker"]) { $0.log(.initiated) }
@@ -61,7 +61,7 @@ import WaybillTesting
         #expect(try await transactions.transactions().page().rows.map(\.id) == [before])
     }
 
-    /// Broken, a screen that is open while somebody erases would bring back a piece of what they wanted gone.
+    /// Breaks when a screen that is open during an erasure brings back a piece of the erased data.
     @Test func anErasedTransactionDoesNotComeBackByItsHandle() async throws {
         let transactions = manager()
         let login = transactions.begin(Login.self)
@@ -77,7 +77,7 @@ import WaybillTesting
         #expect(try await transactions.counts == TransactionCounts())
     }
 
-    /// Broken, a screen that is open while somebody erases would look open at the collector for ever.
+    /// Breaks when a screen that is open during an erasure looks open at the collector for ever.
     @Test func theEndOfWhatTheCollectorKnowsIsStillDelivered() async throws {
         let transactions = manager()
         let login = transactions.begin(Login.self)
@@ -122,8 +122,7 @@ import WaybillTesting
         #expect(try await transactions.counts.pending == (erases ? 0 : 2))
     }
 
-    /// Broken, what somebody wanted gone could be read from the phone's file, in pages that SQLite no longer uses or in
-    /// its log.
+    /// Breaks when erased data can be read from the phone's file, in pages that SQLite no longer uses or in its log.
     @Test func theBytesAreGoneFromTheFiles() async throws {
         for (verb, isThere) in [("mark", true), ("erase", false)] {
             let parent = try TemporaryDirectory()

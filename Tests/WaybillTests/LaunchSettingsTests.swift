@@ -6,7 +6,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What a tester says at launch, and that nobody else can.
+/// Settings that a tester makes at launch, and nobody else can.
 @Suite(.timeLimit(.minutes(5))) struct LaunchSettingsTests {
     @Test func theEnvironmentAndTheArgumentsAreUnderstood() throws {
         let settings = LaunchSettings(
@@ -37,7 +37,7 @@ import WaybillTesting
         #expect(settings.problems.count == 1, "a host that is none is told as ever")
     }
 
-    /// Broken, a UI test would read a store that the app doesn't write.
+    /// Breaks when a UI test reads a store that the app doesn't write.
     @Test func whatAUITestAsksForIsUnderstood() throws {
         let folder = try TemporaryDirectory()
         let collector = try #require(URL(string: "https://collector.example.com"))
@@ -77,7 +77,7 @@ import WaybillTesting
         }
     }
 
-    /// What the guide shows.
+    /// The code of the guide.
     @Test func aUITestReadsWhatTheAppRecorded() throws {
         let temporary = try TemporaryDirectory()
         let (app, folder) = (App(), temporary.file("store"))
@@ -101,7 +101,7 @@ import WaybillTesting
         #expect(settings.recording == nil && settings.delivery == nil && settings.store == nil)
     }
 
-    /// Broken, whoever sets the environment of an app that people use could send its data elsewhere.
+    /// Breaks when setting the environment of a released app can send its data elsewhere.
     @Test(arguments: [true, false]) func theyAreObeyedOnlyByThoseThatWereToldTo(obeys: Bool) throws {
         let folder = try TemporaryDirectory()
         let child = try ChildProcess(

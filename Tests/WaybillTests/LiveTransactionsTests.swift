@@ -6,7 +6,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// What a badge of the app's own shows.
+/// The contents of an app's own badge.
 @Suite(.timeLimit(.minutes(5))) struct LiveTransactionsTests {
     @Test func theSequenceBeginsWithWhatThereIsAndGoesOnWithWhatIsNew() async throws {
         let transactions = TransactionManager.testing()
@@ -38,7 +38,7 @@ import WaybillTesting
         #expect(state.counts.failed == 7)
     }
 
-    /// Neither of these is anything that was recorded.
+    /// Neither of these is a recorded fact.
     @Test func deliveryAndTheSwitchAreNewToo() async throws {
         let transactions = TransactionManager.testing(delivery: .transport(InMemoryTransport()))
         transactions.begin(Login.self).finish(.failed)
@@ -55,7 +55,7 @@ import WaybillTesting
         #expect(erased.counts.failed == 0 && erased.lastFailures.isEmpty)
     }
 
-    /// Broken, an app that records a thousand facts a second would have its store counted as often.
+    /// Breaks when the store of an app that records a thousand facts a second is counted as often.
     @Test func itIsReadFiveTimesASecondAtMostHoweverMuchIsNew() async throws {
         let transactions = TransactionManager.testing()
         var states = transactions.live.makeAsyncIterator()
@@ -108,9 +108,9 @@ import WaybillTesting
     }
 }
 
-/// The same as a view of SwiftUI uses it: it reads a property while it is made, and is made anew when told.
+/// Live transactions in a SwiftUI view: it reads a property when it is made, and is made again after a change.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ObservedTransactionsTests {
-    /// Shows the number of failures, as often as it is told that there is something new.
+    /// Shows the number of failures, and updates after each change.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor private final class Badge {
         private let live: LiveTransactions
@@ -145,7 +145,7 @@ import WaybillTesting
         #expect(changes.isWatched)
 
         badge = nil
-        // The first is told to nobody, who then does not ask again.
+        // The first change reaches no badge, which ends the observation.
         for _ in 0..<2 {
             let failed = transactions.begin(Login.self)
             failed.finish(.failed)

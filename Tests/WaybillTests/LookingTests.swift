@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// What a screen of the app, or a test, asks of a manager that records at the same time.
+/// Questions that a screen of the app, or a test, asks a manager that records at the same time.
 @Suite(.timeLimit(.minutes(5))) struct LookingTests {
     @Test(arguments: [true, false]) func listsReadTheirOwnWritesPageByPage(inMemory: Bool) async throws {
         let folder = try TemporaryDirectory()
@@ -32,7 +32,7 @@ import FoundationNetworking
             let page = try await transactions.transactions(matching: filter).page(limit: 2, after: next)
             listed += page.rows.map(\.id)
             next = page.next
-            transactions.perform(Login.self) { _ in }  // what comes meanwhile shifts no page
+            transactions.perform(Login.self) { _ in }  // a new transaction shifts no page
             return next == nil
         }
         #expect(listed == begun.reversed())
@@ -126,7 +126,7 @@ import FoundationNetworking
         #expect(await second.next() == .transactions([login.id, other.id]), "a slow reader gets it all at once")
     }
 
-    /// Broken, a screen that nobody looks at would hold every ID there ever was.
+    /// Breaks when a screen that nobody looks at keeps every ID ever recorded.
     @Test func moreChangesThanAScreenShowsAreOneWord() async throws {
         let transactions = TransactionManager.testing()
         var changes = transactions.changes.makeAsyncIterator()
@@ -143,7 +143,7 @@ import FoundationNetworking
         #expect(await changes.next() == .transactions([login.id]), "and then it goes on")
     }
 
-    /// Breaks when a debug console shows nothing of what the app beside it records into the same store.
+    /// Breaks when a debug console shows nothing of another app's records in the same store.
     @Test func changesTellWhatAnotherProcessRecords() async throws {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager(store: .directory(folder.url))
@@ -165,7 +165,7 @@ import FoundationNetworking
         other.kill()
     }
 
-    /// On a thread of its own, as it blocks.
+    /// Runs on its own thread, because it blocks.
     private static func line(of process: ChildProcess) async -> String? {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: process.line()) }

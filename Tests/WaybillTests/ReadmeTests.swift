@@ -9,7 +9,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// The README's sample, compiled and run: broken, the first thing that a newcomer tries would not work.
+/// The README's sample, compiled and run. Breaks when a newcomer's first attempt doesn't work.
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     @Test func theSampleDoesWhatItSays() async throws {
         enum Login: String, UseCase { case initiated, requestSent, responseReceived }
@@ -41,8 +41,8 @@ import FoundationNetworking
         #expect(try transactions.exchanges.map(\.status) == [401])
     }
 
-    /// The sample in the README is the one above, but for where it runs and what it expects. It stays short enough to
-    /// read before anything else.
+    /// The README's sample is the one above, except for its host and the expectations. It stays short enough to read
+    /// before anything else.
     @Test func theReadmeShowsTheSampleThatIsTested() throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let readme = try file("README.md")
@@ -59,7 +59,7 @@ import FoundationNetworking
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 111)
     }
 
-    /// Broken, the README would claim other figures than those that were measured.
+    /// Breaks when the README claims other figures than the measured ones.
     @Test func itsFiguresAreTheMeasuredOnes() throws {
         let (readme, figures) = (try file("README.md"), try file("Sources/Waybill/Waybill.docc/Figures.md"))
         let claimed = readme.matches(of: /\b0 of [\d,]+|\d+ ns|[\d.]+ MB|[\d,]+ secrets/).map { String($0.output) }
@@ -69,7 +69,7 @@ import FoundationNetworking
         }
     }
 
-    /// Broken, a newcomer would have to look for the two commands that build and test everything.
+    /// Breaks when a newcomer has to look for the two commands that build and test everything.
     @Test func theFirstScreenHasTheTwoCommandsThatDoEverything() throws {
         let (readme, makefile) = (try file("README.md"), try file("Makefile"))
         let firstScreen = readme.split(separator: "\n", omittingEmptySubsequences: false).prefix(40)
@@ -79,7 +79,7 @@ import FoundationNetworking
         }
     }
 
-    /// Breaks when a newcomer's first package does not resolve: the line is the one that `make consumer` builds.
+    /// Breaks when a newcomer's first package does not resolve: `make consumer` builds the same line.
     @Test func theLineForTheTargetIsTheConsumers() throws {
         let line = #".product(name: "Waybill", package: "waybill")"#
         for name in ["README.md", "Tests/Consumer/Package.swift"] {

@@ -7,14 +7,14 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What people write by mistake, and what they are told: each mistake once, and counted from then on.
+/// Common mistakes and their messages: each mistake is reported once, and counted from then on.
 @Suite(.timeLimit(.minutes(5))) struct SilentMistakesTests {
     /// A mistake, as one line of a table.
     struct Mistake: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What the message says the first time; `1` and `2` in it count.
+        /// The message of the first time; its `1` and `2` are counts.
         let message: String
-        /// Makes it once.
+        /// Makes the mistake once.
         let make: @Sendable (TransactionManager, ManualClock) async throws -> Void
 
         init(
@@ -117,7 +117,7 @@ import WaybillTesting
         },
     ]
 
-    /// Runs something in a task of a transaction that ended a minute before.
+    /// Runs code in a task of a transaction that ended a minute before.
     private static func poll(
         in tx: TransactionManager, _ clock: ManualClock, _ body: @escaping @Sendable () throws -> Void
     ) async throws {
@@ -160,7 +160,7 @@ import WaybillTesting
         #expect(tx.health.isGood, "a mistake is no fault")
     }
 
-    /// What looks like one of the above, and is right.
+    /// Correct uses that look like the mistakes above.
     static let rightUses = [
         Mistake("a request in `perform`", "") { tx, _ in try tx.perform(Login.self) { _ in try send(tx) } },
         Mistake("a request while nothing is open", "") { tx, _ in
@@ -207,7 +207,7 @@ import WaybillTesting
         #expect(tx.diagnostics.hints == [])
     }
 
-    /// Broken, what a poller does all day is tied to the login of that morning.
+    /// Breaks when a poller's work of the whole day is linked to that morning's login.
     @Test func whatIsMadeLongAfterTheEndBelongsToNoTransaction() async throws {
         let tx = manager()
         try await Self.poll(in: tx, clock) {
@@ -219,12 +219,12 @@ import WaybillTesting
         #expect(try await tx.exchanges().rows.map(\.transaction) == [nil])
     }
 
-    /// Broken, a transaction that ended inside of another one would hide that one.
+    /// Breaks when a transaction that ended inside another one hides the outer one.
     @Test func whatIsAroundItIsCurrentThen() throws {
         let tx = manager()
         tx.perform(Purchase.self) { _ in
             tx.perform(Login.self) { _ in
-                // Ended inside of its own closure.
+                // It ends inside its own closure.
                 Login.current?.finish()
                 clock.advance(by: .seconds(61))
                 #expect(Login.current == nil)
@@ -235,7 +235,7 @@ import WaybillTesting
         #expect(try tx.transactions(Purchase.self).flatMap { $0.events.map(\.event) } == [.paid])
     }
 
-    /// What is made current on purpose stays so for its closure, however long ago the part ended.
+    /// A transaction that is made current on purpose stays current for its closure, however long ago the part ended.
     @Test func aClosedHandleCanStillBeMadeCurrent() async throws {
         let tx = manager()
         let login = tx.begin(Login.self)
@@ -275,7 +275,7 @@ import WaybillTesting
         #expect(tx.health.truncated == 2)
     }
 
-    /// What people see whose app has the token of a colleague who reads.
+    /// The message if an app uses a colleague's token that may only read.
     @Test func aTokenThatMayReadAndNotSendSaysWhichOneToCreate() async throws {
         let server = try LoopbackServer { _ in .init(status: 403) }
         let tx = manager()
@@ -286,7 +286,7 @@ import WaybillTesting
         #expect(told.withLock { $0.map { $0.contains("create one with `--role ingest`") } } == [true])
     }
 
-    /// Memory does not grow with the numbers of use cases.
+    /// Memory does not grow with the number of use cases.
     @Test func useCasesOfHintsAreBounded() {
         let tx = manager()
         for number in 1...100 {

@@ -15,7 +15,7 @@ import FoundationNetworking
         case requestSent, responseReceived
     }
 
-    /// Broken, a newcomer's first program would lose the login, or take a rejected one for a success.
+    /// Breaks when a newcomer's first program loses the login, or takes a rejected one for a success.
     @Test func eachStepRecordsTheLogin() async throws {
         let server = try LoopbackServer { _ in .text("wrong password", status: 401) }
         let request = URLRequest(url: server.url("/login"))

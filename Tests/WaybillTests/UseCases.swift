@@ -2,7 +2,7 @@ import Waybill
 import WaybillCore
 import WaybillTesting
 
-/// What the tests record.
+/// The use case that most tests record.
 enum Login: Int, UseCase {
     static let code = 0
     case initiated = 0, requestSent = 1, responseReceived = 2
@@ -18,9 +18,9 @@ enum Purchase: Int, UseCase {
 struct Refused: Error {}
 
 extension TransactionManager {
-    /// A server's, for tests.
+    /// A server's manager for tests.
     ///
-    /// - Parameter useCases: Those that a header field may name; nil: any.
+    /// - Parameter useCases: The use cases that a header field may name; `nil` allows any.
     static func testing(
         joining useCases: Set<Int>?, perMinute: Int = 6_000, clock: ManualClock = ManualClock()
     ) -> TransactionManager {

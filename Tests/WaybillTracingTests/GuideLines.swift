@@ -3,7 +3,7 @@ import Tracing
 import Waybill
 import WaybillTracing
 
-// The lines of the guide, compiled; not run, since a process has one tracer for good.
+// The lines of the guide, compiled but not run, because a process can set its tracer only once.
 
 private func start(_ transactions: TransactionManager) {
     InstrumentationSystem.bootstrap(TransactionTracer(transactions))

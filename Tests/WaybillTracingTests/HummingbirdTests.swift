@@ -11,8 +11,8 @@ import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 
-/// A server with Hummingbird's own middleware for spans, alone and with ours in either order, over a real socket: one
-/// request is one part with one exchange.
+/// A server with Hummingbird's own middleware for spans, alone and with ours in either order, over a real socket. One
+/// request must be one part with one exchange.
 @Suite(.timeLimit(.minutes(5))) struct HummingbirdTests {
     enum Order: CaseIterable { case spansAlone, spansFirst, oursFirst }
 
@@ -57,7 +57,7 @@ import WaybillTracing
         #expect(try server.exchanges.map(\.status) == [500])
     }
 
-    /// Breaks when a team on another tracer sees its spans in a trace of their own.
+    /// Breaks when a team on another tracer sees its spans in a separate trace.
     @Test func anotherTracerGetsTheSpansInTheTransactionsTrace() async throws {
         let other = InMemoryTracer()
         let id = try await withServer(.spansAlone, forwardingTo: other) { url in
@@ -96,7 +96,7 @@ import WaybillTracing
             onServerRunning: { port.yield($0.localAddress?.port ?? 0) })
         let tracer = TransactionTracer(server, forwardingTo: next)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            // What handles requests is below it, and has its tracer.
+            // Request handlers run below this task, and inherit its tracer.
             group.addTask { try await withTracer(tracer) { try await application.run() } }
             var iterator = ports.makeAsyncIterator()
             let url = try #require(URL(string: "http://127.0.0.1:\(await iterator.next() ?? 0)"))

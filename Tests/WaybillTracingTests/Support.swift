@@ -33,7 +33,7 @@ extension URL {
 }
 
 extension TransactionManager {
-    /// One that is its own server, for tests.
+    /// Makes a manager that is its own server.
     static func tracing(recording: RecordingHealth.Mode = .on) -> TransactionManager {
         .testing(correlatedHosts: ["api.example.com"]) { options in
             options.recording = recording
@@ -47,13 +47,13 @@ extension TransactionManager {
     }
 }
 
-/// Header fields as HTTP has them: a name may come twice, and its case says nothing.
+/// Header fields with HTTP's rules: a name may occur twice, and its case has no meaning.
 struct Fields: Sendable {
     var values: [String: [String]] = [:]
 
     init(_ fields: [String: String] = [:]) { for (name, value) in fields { values[name.lowercased()] = [value] } }
 
-    /// What the tracer adds to a request of the current span, as a client asks for it; nil outside any context.
+    /// Returns the fields that the tracer adds to a client's request in the current span; `nil` outside any context.
     static func injected() -> Fields? {
         guard let context = ServiceContext.current else { return nil }
         var fields = Fields()
@@ -61,7 +61,7 @@ struct Fields: Sendable {
         return fields
     }
 
-    /// Handles a request, as a server does it.
+    /// Handles a request as a server does.
     static func receive(
         _ fields: Fields, host: SpanAttributes = [:], _ handle: (any Tracing.Span) -> Void
     ) {
@@ -76,7 +76,7 @@ struct Fields: Sendable {
     }
 
     private struct Handler: Injector, Extractor {
-        // As async-http-client does it: it adds, and replaces nothing.
+        // Like async-http-client: adds values, and replaces none.
         func inject(_ value: String, forKey key: String, into carrier: inout Fields) {
             carrier.values[key.lowercased(), default: []].append(value)
         }

@@ -8,8 +8,8 @@ import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 
-/// What libraries report through swift-distributed-tracing is recorded in the transaction that they report it for, and
-/// requests of theirs tell no host more than they should.
+/// The tracer records reports of libraries through swift-distributed-tracing in their transaction. Requests of these
+/// libraries tell no host more than they should.
 @Suite(.timeLimit(.minutes(5))) struct TransactionTracerTests {
     let tx = TransactionManager.tracing()
     let server = TransactionManager.tracing()
@@ -77,7 +77,7 @@ import WaybillTracing
         #expect(try tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "other" } == true)
     }
 
-    /// Breaks when a library that reports without an end fills the store, or what is left out is not counted.
+    /// Breaks when a library that reports endlessly fills the store, or omitted reports are not counted.
     @Test func whatComesInHasLimits() throws {
         withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in
@@ -99,7 +99,7 @@ import WaybillTracing
         #expect(noisy?.attributes["password"] != "s3cret")
     }
 
-    // MARK: What is current
+    // MARK: Current transaction
 
     @Test func aSpanKeepsItsTransactionAndWhatIsPerformedInsideWins() throws {
         withTracer(TransactionTracer(tx)) {
@@ -116,7 +116,7 @@ import WaybillTracing
         #expect(try tx.transactions(Purchase.self).first?.timeline.contains { $0.label == "inner" } == true)
     }
 
-    /// Breaks where a framework takes a context to a thread of its own, as most do.
+    /// Breaks when the transaction is lost in a framework that moves a context to its own thread, as most do.
     @Test func aContextCarriesTheTransactionWhereTheTaskDoesNot() async throws {
         let context = withTracer(TransactionTracer(tx)) {
             tx.perform(Login.self) { _ in startSpan("outer").context }
@@ -208,8 +208,8 @@ import WaybillTracing
         #expect(try tx.exchanges.first?.error == RecordedError(domain: "grpc", code: 14, name: "UNAVAILABLE"))
     }
 
-    /// async-http-client takes a redirect to any host, and asks for the fields again; it takes only four away by itself.
-    /// Breaks when that host is told of the transaction.
+    /// async-http-client follows a redirect to any host, and asks for the fields again; it removes only four on its
+    /// own. Breaks when that host learns of the transaction.
     @Test func aRedirectToAnotherHostCarriesNothing() throws {
         var hops: [Fields] = []
         withTracer(TransactionTracer(tx, traceContext: .propagate)) {
@@ -241,7 +241,7 @@ import WaybillTracing
         #expect(try tx.exchanges.map(\.url) == ["https://www.example.com/items"])
     }
 
-    /// Breaks when a wrapper over a client that traces sends two header fields, which no server can read, or records two
+    /// Breaks when a wrapper around a tracing client sends two header fields, which no server can read, or records two
     /// exchanges.
     @Test func aSpanOfARequestThatIsAnExchangeAddsNothing() async throws {
         let url = try #require(URL(string: "https://api.example.com/items"))
@@ -325,7 +325,7 @@ import WaybillTracing
         #expect(server.health.malformedHeaders == 1)
     }
 
-    /// Breaks when a service that records nothing cuts a trace of others in two.
+    /// Breaks when a service that records nothing splits another team's trace in two.
     @Test(arguments: [true, false]) func aForeignTraceIsPassedOnAsItCame(isRecording: Bool) throws {
         let manager = isRecording ? server : TransactionManager.tracing(recording: .off)
         let came = Fields([

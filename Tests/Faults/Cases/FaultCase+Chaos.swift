@@ -5,7 +5,7 @@ import Foundation
 /// Everything between clients and collector goes wrong at once.
 extension FaultCase {
     /// Many clients record and deliver over a network that drops, delays, doubles and truncates, to a collector that is
-    /// killed again and again; then both are left alone.
+    /// killed repeatedly. Then network and collector are left alone.
     static let chaos = FaultCase(name: "chaos") { setting in
         var chance = setting.chance
         let harness = try Harness(clientCount: setting.clients)
@@ -32,8 +32,7 @@ extension FaultCase {
         return counts
     }
 
-    /// Whether the counting would tell: of a collector that loses what it has acknowledged, and of one that has a fact
-    /// twice.
+    /// Checks that the count detects a collector that loses acknowledged facts, and one that has a fact twice.
     static let control = FaultCase(name: "control") { _ in
         let harness = try Harness(clientCount: 2)
         let workers = try harness.clients.indices.map { try harness.worker("--delivers", of: $0) }
@@ -60,7 +59,7 @@ extension FaultCase {
         return counts
     }
 
-    /// Makes one event the copy of another one.
+    /// Turns one event into a copy of another one.
     private static func doubleOneEvent(in folder: URL) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }

@@ -1,11 +1,11 @@
 #if Collector
 import Foundation
 
-/// More than one process, more than one time.
+/// Several processes, or a wall clock that jumps.
 extension FaultCase {
     /// Two processes record into one store and deliver from it, and are killed.
     static let two = processes(2)
-    /// Four do.
+    /// Four processes do the same.
     static let four = processes(4)
 
     private static func processes(_ count: Int) -> FaultCase {
@@ -25,7 +25,8 @@ extension FaultCase {
         }
     }
 
-    /// The wall clock goes back a day, forward a year, and to where it was, while facts are recorded and delivered.
+    /// The wall clock jumps back a day, then forward a year, then to where it was, while facts are recorded and
+    /// delivered.
     static let clock = FaultCase(name: "clock") { setting in
         var chance = setting.chance
         let harness = try Harness()

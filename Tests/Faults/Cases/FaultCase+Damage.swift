@@ -1,9 +1,9 @@
 #if Collector
 import Foundation
 
-/// Bits flip, and writes tear, in what a dead process has left.
+/// Bits flip and writes tear in the journal that a dead process left.
 extension FaultCase {
-    /// One for each region of the journal.
+    /// A case for each region of the journal.
     static let journals = JournalBytes.Region.allCases.map(journal)
 
     private static func journal(_ region: JournalBytes.Region) -> FaultCase {
@@ -12,7 +12,7 @@ extension FaultCase {
             var counts = FaultCounts()
             var (setAsideCount, missingCount) = (0, 0)
             let runs = setting.share(0.04)
-            // Sometimes all was drained when the worker was killed: then there is nothing to damage, and another one is
+            // If a worker had drained everything before the kill, no facts are left to damage, and another worker is
             // tried.
             for _ in 0..<runs * 20 where counts.runs < runs {
                 let harness = try Harness()
@@ -25,7 +25,7 @@ extension FaultCase {
                 try journal.damage(region, by: &chance)
                 var found = try harness.count(mayDrop: true)
                 if journal.wasSetAside {
-                    // What is in it cannot be told by a program, and is kept for a person.
+                    // A program can't read this journal. It is kept for a person.
                     setAsideCount += 1
                     found.dropped += found.lost
                     found.lost = 0

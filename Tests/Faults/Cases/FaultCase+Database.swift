@@ -4,8 +4,8 @@ import WaybillQueries
 import WaybillStore
 
 extension FaultCase {
-    /// A bit flips somewhere in the database of a process that has died. What is promised is that nobody crashes, and
-    /// that what is found is said: a flipped byte inside a value is another value, which SQLite cannot see.
+    /// Bits flip in the database of a dead process. The promise is that no process crashes, and that detected damage is
+    /// reported: a flipped byte inside a value is another value, which SQLite can't see.
     static let database = FaultCase(name: "database") { setting in
         var chance = setting.chance
         var counts = FaultCounts()

@@ -2,13 +2,14 @@
 import Foundation
 import TestSupport
 
-/// The disk refuses: for a while, until the cause is gone.
+/// The disk fails for a while, until the cause is gone.
 extension FaultCase {
-    /// A small file system fills up while facts are recorded; then it grows, under the process or after its death.
+    /// A small file system fills up while facts are recorded. Then it grows, under the running process or after its
+    /// death.
     static let full = FaultCase(name: "full disk") { setting in
         try repeated(setting.share(0.06)) { run in
             let directory = try TemporaryDirectory()
-            // Room for the journal and for little besides.
+            // Room for the journal and little else.
             let mount = try Mount(size: "6m", at: directory.url.appending(path: "small", directoryHint: .isDirectory))
             let harness = try Harness(client: mount.folder)
             let worker = try harness.worker("--pause", "300", "--padding", "200")
@@ -28,7 +29,7 @@ extension FaultCase {
     }
 
     #if os(Linux)
-    /// The file system is shut down under a process that records: what is mapped must not end it by SIGBUS.
+    /// The file system is shut down under a process that records. Its mapped files must not end it by SIGBUS.
     static let shutDown = FaultCase(name: "shut down") { _ in
         var counts = FaultCounts()
         for (type, isOverlaid) in [("ext4", false), ("xfs", false), ("ext4", true)] {
@@ -42,7 +43,7 @@ extension FaultCase {
             try worker.wait(forMore: 500)
             try mount.shutDown()
             try worker.wait(untilIs: "ill")
-            // As long as it takes the kernel to bring pages to the disk, which it cannot.
+            // Gives the kernel time to write pages to the disk, which fails.
             sync()
             usleep(500_000)
             if !worker.isRunning { counts.problems.append("On \(type) the process has ended.") }
@@ -66,7 +67,7 @@ extension FaultCase {
     }
     #endif
 
-    /// Another program keeps the store's lock for longer than is waited for.
+    /// Another program holds the store's lock for longer than a writer waits.
     static let busy = FaultCase(name: "busy") { setting in
         try repeated(setting.share(0.02)) { _ in
             let harness = try Harness()
@@ -82,11 +83,11 @@ extension FaultCase {
         }
     }
 
-    /// Writes to the store fail, by a limit on the size of files: SQLITE_IOERR.
+    /// Writes to the store fail with SQLITE_IOERR, because the size of files is limited.
     static let failing = FaultCase(name: "write errors") { setting in
         try repeated(setting.share(0.04)) { run in
             let harness = try Harness()
-            // Facts past the end of a megabyte, so that the journal of two does not fit either, but in every other run.
+            // Every other run has a limit of about a megabyte: then the journal of two megabytes does not fit either.
             let limit = run % 2 == 0 ? 3_000 : 1_000
             let worker = try harness.worker(
                 "--pause", "300", "--padding", "200",
@@ -100,7 +101,7 @@ extension FaultCase {
         }
     }
 
-    /// The file system is read-only when a process starts, and is made writable again under it.
+    /// The file system is read-only when a process starts, and becomes writable again later.
     static let readOnly = FaultCase(name: "read-only") { setting in
         try repeated(setting.share(0.06)) { run in
             let directory = try TemporaryDirectory()
@@ -121,8 +122,8 @@ extension FaultCase {
         }
     }
 
-    /// The permissions of folder and files are revoked, under a process that runs and before one that starts, and given
-    /// back.
+    /// The permissions of the folder and its files are revoked while one process runs and before another starts, and
+    /// then restored.
     static let permissions = FaultCase(name: "permissions") { setting in
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         guard getuid() == 0 else { throw Skipped(reason: "only root can start a process as somebody else") }
@@ -155,7 +156,7 @@ extension FaultCase {
         }
     }
 
-    /// The store's files are deleted under the process; facts that were only in them are booked as damaged.
+    /// The store's files are deleted under the process. Facts that were only in them are booked as damaged.
     static let deleted = FaultCase(name: "deleted") { setting in
         try repeated(setting.share(0.06)) { run in
             let harness = try Harness()
@@ -166,14 +167,14 @@ extension FaultCase {
                 try FileManager.default.removeItem(at: harness.client.appending(path: "waybill.sqlite" + suffix))
             }
             try worker.wait(forMore: 1_000)
-            usleep(600_000)  // longer than a batch waits: what is recorded from then on is in the new store
+            usleep(600_000)  // longer than a batch waits: later facts are in the new store
             try worker.wait(untilIs: "well")
             if run % 2 == 0 { try harness.finish(worker) } else { harness.kill(worker) }
             return try harness.count(mayDrop: true)
         }
     }
 
-    /// Journaled facts of a process that died.
+    /// Leaves journaled facts of a process that died.
     private static func leaveFacts(in harness: Harness) throws {
         let worker = try harness.worker()
         try worker.wait(forMore: 100)

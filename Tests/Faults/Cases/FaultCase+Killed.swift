@@ -5,15 +5,15 @@ extension FaultCase {
     /// Workers that record and deliver are killed at random instants, and so is the collector.
     static let killed = killed("kill")
 
-    /// The same while most transactions are held back until they have ended: what was interrupted is delivered, and
-    /// nothing is given up but what succeeded.
+    /// The same while most transactions are held back until they end. Interrupted ones are delivered, and only
+    /// successful ones are given up.
     static let killedSampling = killed("kill while sampling", "--sampling", "0.3")
 
-    /// The same in the first 50 ms of recording: most have no store yet, and what they journaled is all there is.
+    /// The same in the first 50 ms of recording: most workers have no store yet, only a journal.
     static let killedEarly = killed("kill in the first 50 ms", within: 50_000, "--pause", "200")
 
-    /// - Parameter microseconds: How long a worker records at most; `nil`: up to 600 ms, of which half of the workers use
-    ///   a part to start.
+    /// - Parameter microseconds: The longest time that a worker records. `nil` for up to 600 ms; half of the workers
+    ///   use a part of that to start.
     private static func killed(_ name: String, within microseconds: UInt32? = nil, _ options: String...) -> FaultCase {
         FaultCase(name: name) { setting in
             var chance = setting.chance
@@ -27,7 +27,7 @@ extension FaultCase {
                         try harness.collector.killAndRestart()
                     }
                 }
-                // Of each store a few, so that what is wrong can be found, and so that recovery finds several journals.
+                // A few kills for each store: problems can be traced, and recovery finds several journals.
                 let kills = min(25, setting.kills - counts.runs)
                 for _ in 0..<kills {
                     let worker = try harness.worker(["--delivers"] + options)

@@ -5,7 +5,7 @@ import WaybillStore
 
 /// Kills at moments that chance seldom hits.
 extension FaultCase {
-    /// Workers are killed while they hold the store's lock: that is, while they drain.
+    /// Workers are killed while they hold the store's lock, which means while they drain.
     static let drain = FaultCase(name: "drain") { setting in
         var chance = setting.chance
         let harness = try Harness()
@@ -21,7 +21,7 @@ extension FaultCase {
         return try harness.count(runs: kills)
     }
 
-    /// Workers are killed when a set of theirs is on its way.
+    /// Workers are killed while one of their sets is in transit.
     static let flush = FaultCase(name: "flush") { setting in
         var chance = setting.chance
         let harness = try Harness()
@@ -38,7 +38,7 @@ extension FaultCase {
         return try harness.count(runs: kills)
     }
 
-    /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the
+    /// The collector has committed, but its answer never arrives: the client or the collector is killed, or the
     /// connection is cut.
     static let answer = FaultCase(name: "answer") { setting in
         var chance = setting.chance
@@ -55,21 +55,21 @@ extension FaultCase {
             default: usleep(.random(in: 0...200_000, using: &chance))
             }
             harness.collector.hooks = CollectorLink.Hooks()
-            // Cut once, it is to find its way by itself.
+            // After the connection was cut, the worker must recover without help.
             if run % 3 == 2 { try harness.finish(worker) } else { harness.kill(worker) }
         }
         return try harness.count(runs: kills)
     }
 }
 
-/// The time that something happens after it has happened so many times before.
+/// The moment when something happens again after it has happened a given number of times.
 final class Moment: Sendable {
     private let left: Locked<Int>
     private let hasCome = DispatchSemaphore(value: 0)
 
     init(after count: Int) { left = Locked(count) }
 
-    /// Whether it is this time; later times are, too.
+    /// Counts an occurrence, and returns whether it is this moment or a later one.
     @discardableResult
     func pass() -> Bool {
         let left = left.withLock { left in

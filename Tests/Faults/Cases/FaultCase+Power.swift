@@ -3,13 +3,13 @@ import Foundation
 import PowerLoss
 import TestSupport
 
-/// The power goes.
+/// The power fails.
 extension FaultCase {
-    /// A device and a collector record and deliver on one recorded disk; what a power cut at any moment can have left
-    /// of it is opened.
+    /// A device and a collector record and deliver on one recorded disk. Then the stores are opened as a power cut at
+    /// any moment could have left them.
     ///
-    /// In this process, whose death would take less than a power cut does. A run is a cut: a seed has three lives, four
-    /// cuts are tried on each, and the next goes on with what the last of them has left.
+    /// They run in this process, because its death would destroy less than a power cut. A run is a cut: each seed has
+    /// three lives with four cuts each, and each life starts on the disk that the previous life's last cut left.
     static let power = FaultCase(name: "power") { setting in
         #if os(Linux)
         var chance = setting.chance

@@ -5,12 +5,12 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// What the stores of a harness say in the end, and whether they agree.
+/// The final state of a harness's stores, and whether they agree.
 struct Accounts {
     private var problems: [String] = []
-    /// Of every fact that the collector has a row for.
+    /// The number of every fact that the collector has a row for.
     private let numbers: [Int]
-    /// Closings of parts whose openings are missing, which would tell the number.
+    /// The number of closings of parts whose openings are missing. Only the opening has their fact number.
     private let closingCount: Int
     private let client: [SourceRecord]
     private let collector: [SourceRecord]
@@ -44,7 +44,7 @@ struct Accounts {
         try StoreReader(.folder(folder)).connection.integer(sql)
     }
 
-    /// Read by SQLite alone, not by what is tried here; 0 for a closing that cannot be told.
+    /// Reads the numbers with SQLite alone, not with the code under test; 0 for a closing that can't be identified.
     private static func numbers(in folder: URL) throws -> [Int] {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -65,8 +65,8 @@ struct Accounts {
         return numbers
     }
 
-    /// What client and collector say of each source must be the same; a client that has lost its store may have heard
-    /// of less than was delivered.
+    /// Client and collector must agree about each source. A client that has lost its store may know of fewer deliveries
+    /// than the collector.
     private mutating func compare(mayDrop: Bool) {
         let received = Dictionary(collector.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in client {
@@ -91,7 +91,8 @@ struct Accounts {
         }
     }
 
-    /// - Parameter mayDrop: Whether facts that are missing and booked as dropped count as dropped; else they are lost.
+    /// - Parameter mayDrop: Whether missing facts that are booked as dropped count as dropped. Otherwise they count as
+    ///   lost.
     mutating func counts(journaled: [Int], mayDrop: Bool) -> FaultCounts {
         var counts = FaultCounts()
         let there = Set(numbers)

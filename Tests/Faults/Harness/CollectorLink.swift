@@ -3,19 +3,19 @@ import Foundation
 import TestSupport
 import WaybillCore
 
-/// The way from the relay to the collector that runs at the moment.
+/// The link from the relay to the collector that runs at the moment.
 final class CollectorLink: Sendable {
-    /// What happens on the way.
+    /// The interventions on the link.
     struct Hooks: Sendable {
-        /// A set is about to be handed to the collector.
+        /// Called before a set is handed to the collector.
         var onSet: (@Sendable () -> Void)?
-        /// The collector has answered, so it has committed; whether the answer is passed on.
+        /// Called when the collector has answered, and so has committed. Returns whether the answer is passed on.
         var onAnswer: (@Sendable () -> Bool)?
-        /// What becomes of each request; nil: nothing that it should not.
+        /// The faults of the network; `nil` for a network without any.
         var conditions: NetworkConditions?
     }
 
-    /// Where the collector listens; nil: nowhere.
+    /// The address of the collector; `nil` while none listens.
     let address = Locked<URL?>(nil)
     let hooks = Locked(Hooks())
 
@@ -27,14 +27,14 @@ final class CollectorLink: Sendable {
         case .requestDropped: return .closed
         case .requestDelayed(let seconds): Thread.sleep(forTimeInterval: seconds)
         case .requestHalved:
-            // Framed as a whole: only what is in it can tell.
+            // The length fits the half: only the contents can reveal it.
             var half = request
             half.body = request.body.prefix(request.body.count / 2)
             return response(to: half, hooks)
         case .requestCutShort:
             cutShort(request)
             return .closed
-        // At once, and once more after.
+        // Two requests at the same time, and one more below.
         case .requestDoubled: _ = answers(to: [request, request])
         case .answerDropped:
             _ = answers(to: [request])
@@ -58,8 +58,8 @@ final class CollectorLink: Sendable {
             status: answer.status, headers: [("Content-Type", answer.header("Content-Type") ?? "")], body: answer.body)
     }
 
-    /// Of requests that are sent at the same time; nil for one where nobody was there, or the collector was killed
-    /// before it had answered.
+    /// Sends requests at the same time and returns their answers; `nil` for one if no collector ran, or it was killed
+    /// before it answered.
     private func answers(to requests: [LoopbackServer.Request]) -> [RawClient.Response?] {
         guard let port = address.withLock({ $0?.port }) else { return requests.map { _ in nil } }
         let answers = Locked([RawClient.Response?](repeating: nil, count: requests.count))
@@ -76,7 +76,7 @@ final class CollectorLink: Sendable {
         return answers.withLock { $0 }
     }
 
-    /// Sends half of a request's body, and hangs up.
+    /// Sends half of a request's body, and closes the connection.
     private func cutShort(_ request: LoopbackServer.Request) {
         guard let port = address.withLock({ $0?.port }) else { return }
         let isDone = DispatchSemaphore(value: 0)

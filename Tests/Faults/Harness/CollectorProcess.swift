@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import WaybillCore
 
-/// `waybill serve`, which can be killed and is then started again, and the relay in front of it that keeps one address.
+/// A `waybill serve` that can be killed and restarted, behind a relay that keeps one address.
 final class CollectorProcess: Sendable {
     let folder: URL
     private let process = Locked<ChildProcess?>(nil)
@@ -18,7 +18,7 @@ final class CollectorProcess: Sendable {
         try start()
     }
 
-    /// Where sets are sent to, whichever process takes them.
+    /// The address for sets, whichever process receives them.
     var address: URL { relay.url() }
 
     var hooks: CollectorLink.Hooks {
@@ -36,9 +36,9 @@ final class CollectorProcess: Sendable {
         link.address.withLock { $0 = url }
     }
 
-    /// SIGKILL, and a new one on the same folder.
+    /// Kills the process with SIGKILL, and starts a new one on the same folder.
     ///
-    /// - Parameter meanwhile: Done while there is none.
+    /// - Parameter meanwhile: Called while no process runs.
     func killAndRestart(_ meanwhile: () throws -> Void = {}) throws {
         kill()
         try meanwhile()
@@ -51,7 +51,7 @@ final class CollectorProcess: Sendable {
         process?.kill()
     }
 
-    /// Ends it in order, so that its store can be read.
+    /// Ends the process gracefully: its store can be read afterwards.
     func stop() {
         let process = process.withLock { $0 }
         process?.terminate()

@@ -4,7 +4,7 @@ import TestSupport
 import WaybillCore
 import WaybillStore
 
-/// Clients' stores, a collector with its own, and all that was called journaled between them.
+/// Clients' stores, a collector with its store, and all facts that the clients reported as journaled.
 final class Harness: Sendable {
     /// The folders of the clients' stores.
     let clients: [URL]
@@ -17,13 +17,13 @@ final class Harness: Sendable {
         var workerCount = 0
     }
 
-    /// Numbers that a worker has for itself.
+    /// How many fact numbers each worker reserves.
     private static let numbersPerWorker = 10_000_000
 
     /// - Parameter client: The folder of a client's store.
     convenience init(client: URL) throws { try self.init(TemporaryDirectory(), [client]) }
 
-    /// - Parameter clientCount: So many stores are beside the collector's.
+    /// - Parameter clientCount: The number of clients' stores.
     convenience init(clientCount: Int = 1) throws {
         let directory = try TemporaryDirectory()
         try self.init(
@@ -41,7 +41,7 @@ final class Harness: Sendable {
     /// The folder of the first client's store.
     var client: URL { clients[0] }
 
-    /// Starts a worker on a client's store, with numbers of its own.
+    /// Starts a worker on a client's store, with a separate range of numbers.
     func worker(
         _ options: String..., of client: Int = 0, by prefix: [String] = [], deliversTo isReachable: Bool = true
     ) throws -> WorkerProcess {
@@ -62,16 +62,16 @@ final class Harness: Sendable {
             by: prefix)
     }
 
-    /// Kills a worker and keeps what it had called journaled.
+    /// Kills a worker and keeps the facts that it reported as journaled.
     func kill(_ worker: WorkerProcess) {
         worker.kill()
         state.withLock { $0.journaled += worker.journaled }
     }
 
-    /// Has workers stop recording and deliver everything, and keeps what they had called journaled.
+    /// Lets workers stop recording and deliver everything, and keeps the facts that they reported as journaled.
     func finish(_ workers: WorkerProcess...) throws { try finish(workers) }
 
-    /// As ``finish(_:)``: none of them is done before all have stopped recording.
+    /// As ``finish(_:)``: no worker finishes before all have stopped recording.
     func finish(_ workers: [WorkerProcess]) throws {
         for worker in workers { try worker.askToEnd() }
         for worker in workers {
@@ -80,11 +80,11 @@ final class Harness: Sendable {
         }
     }
 
-    /// Has a last worker of each client recover and deliver what others left behind, ends the collector, and counts.
+    /// Recovers and delivers leftover facts with a last worker for each client, ends the collector, and counts.
     ///
     /// - Parameters:
     ///   - runs: How often the case was tried on this harness.
-    ///   - mayDrop: Whether journaled facts may be missing that are booked as dropped: where something was damaged.
+    ///   - mayDrop: Whether journaled facts that are booked as dropped may be missing, because something was damaged.
     func count(runs: Int = 1, mayDrop: Bool = false) throws -> FaultCounts {
         try finish(clients.indices.map { try worker("--facts", "0", of: $0) })
         collector.stop()

@@ -1,30 +1,30 @@
 #if Collector
 import Foundation
 
-/// A dead process's journal as bytes, read by its layout and not by the code that is tried.
+/// The bytes of a dead process's journal, read by its layout and not with the code under test.
 struct JournalBytes {
     enum Region: String, CaseIterable {
-        /// What tells how the rest is to be read.
+        /// The description of how to read the rest.
         case header
-        /// Words of the header that change: what was drained.
+        /// Words of the header that change: how much was drained.
         case progress
         case segment
         case heading
         case body
-        /// A stretch that was never written, though what comes later was.
+        /// A stretch that was never written, although later bytes were.
         case torn
     }
 
     private let file: URL
     private var data: Data
     private let headerByteCount: Int
-    /// Where the records lie that hold facts which were called journaled: byte offsets. Those before them waited in
+    /// The byte ranges of the records whose facts were reported as journaled. The facts of earlier records waited in
     /// memory for the journal.
     private var records: [Range<Int>] = []
 
-    /// The journal in a folder; nil where everything in it was drained.
+    /// Reads the journal in a folder; `nil` if everything in it was drained.
     ///
-    /// - Parameter count: How many facts were called journaled.
+    /// - Parameter count: How many facts were reported as journaled.
     init?(in folder: URL, journaled count: Int) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
         guard let name = names.first(where: { $0.hasPrefix("journal-") }) else { return nil }

@@ -1,11 +1,11 @@
 #if Collector
 import Foundation
 
-/// A file system of a size that can be reached, in memory or in an image, mounted while this lives.
+/// A file system that is small enough to fill, in memory or in an image, mounted while this object lives.
 final class Mount: Sendable {
     let folder: URL
 
-    /// - Throws: ``Skipped`` where this process may not mount.
+    /// - Throws: ``Skipped`` if this process may not mount.
     init(size: String, at folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -14,8 +14,8 @@ final class Mount: Sendable {
         guard status == 0 else { throw Skipped(reason: "a tmpfs cannot be mounted here: \(words)") }
     }
 
-    /// - Parameter type: Of the file system, which is made in an image beside the folder.
-    /// - Throws: ``Skipped`` where it cannot be made here, or this process may not mount.
+    /// - Parameter type: The type of the file system, which is made in an image beside the folder.
+    /// - Throws: ``Skipped`` if it can't be made here, or this process may not mount.
     init(image type: String, at folder: URL) throws {
         self.folder = folder
         let image = folder.deletingLastPathComponent().appending(path: type).path(percentEncoded: false)
@@ -29,7 +29,8 @@ final class Mount: Sendable {
         }
     }
 
-    /// An overlay as containers have it: what is written to `folder` is in `upper`, a folder of another file system.
+    /// Mounts an overlay like those of containers: files written to `folder` are in `upper`, a folder of another file
+    /// system.
     init(over upper: URL, at folder: URL) throws {
         self.folder = folder
         let work = upper.deletingLastPathComponent().appending(path: "work", directoryHint: .isDirectory)
@@ -44,11 +45,11 @@ final class Mount: Sendable {
     }
 
     #if os(Linux)
-    /// Has the file system fail all that is asked of it from now on, as after an error of its disk.
+    /// Makes the file system fail every request from now on, as after a disk error.
     func shutDown() throws {
         let descriptor = open(folder.path(percentEncoded: false), O_RDONLY)
         defer { close(descriptor) }
-        // XFS_IOC_GOINGDOWN, which ext4 has, too (`_IOR('X', 125, __u32)`): without writing the log.
+        // XFS_IOC_GOINGDOWN, which ext4 supports, too (`_IOR('X', 125, __u32)`): without writing the log.
         var howSo: UInt32 = 2
         guard ioctl(descriptor, 0x8004_587D, &howSo) == 0 else {
             throw Trouble("\(folder) cannot be shut down: \(String(cString: strerror(errno)))")
@@ -56,7 +57,7 @@ final class Mount: Sendable {
     }
     #endif
 
-    /// Lazily, since who was killed a moment ago may still be on the way out.
+    /// Unmounts lazily, since a process that was just killed may not be gone yet.
     deinit { _ = try? command("umount", "--lazy", folder.path()) }
 
     func remount(_ options: String) throws {
@@ -65,7 +66,7 @@ final class Mount: Sendable {
     }
 }
 
-/// Runs a program of the system; its status, and what it complained about.
+/// Runs a program of the system, and returns its status and its complaints.
 @discardableResult
 func command(_ words: String...) throws -> (status: Int32, complaint: String) { try command(words) }
 

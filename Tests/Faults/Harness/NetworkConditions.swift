@@ -2,20 +2,20 @@
 import Foundation
 import WaybillCore
 
-/// What a bad network does to requests, one after the other, by a seed.
+/// The faults of a bad network for successive requests, by a seed.
 final class NetworkConditions: Sendable {
-    /// What becomes of one request and its answer.
+    /// The fault of one request or its answer.
     enum Mishap: Hashable {
         case clear
         case requestDropped, requestDoubled, answerDropped
         case requestDelayed(seconds: Double), answerDelayed(seconds: Double)
-        /// Hung up on in the middle of the body.
+        /// The connection is closed in the middle of the body.
         case requestCutShort, answerCutShort
-        /// Half of the body, with a length that fits it.
+        /// Half of the body, with a matching length.
         case requestHalved, answerHalved
     }
 
-    /// How often each kind has come.
+    /// How often each kind has occurred.
     struct Counts: Sendable {
         var clear = 0
         var dropped = 0
@@ -29,7 +29,7 @@ final class NetworkConditions: Sendable {
                 + "\(truncated) truncated"
         }
 
-        /// Whether there was none of some kind, so that nothing is proved of it.
+        /// Whether some kind did not occur, and so was not tested.
         var lacksAny: Bool { [clear, dropped, delayed, doubled, truncated].contains(0) }
     }
 
@@ -39,7 +39,7 @@ final class NetworkConditions: Sendable {
 
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// Every third request has nothing happen to it.
+    /// Returns the next fault. A third of the requests have none.
     func next() -> Mishap {
         state.withLock { state in
             guard Int.random(in: 0..<3, using: &state.chance) > 0 else {

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 
-/// A worker that runs, and what it has said so far.
+/// A running worker, and its output so far.
 final class WorkerProcess: @unchecked Sendable {  // right because everything that changes is changed under `news`
     private let process = Process()
     private let gone = Gate()
@@ -11,9 +11,9 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
     private var marks: [String] = []
     private var hasEnded = false
 
-    /// Starts it.
+    /// Starts the worker.
     ///
-    /// - Parameter prefix: What it is to be started by, e.g. `setpriv --reuid nobody`.
+    /// - Parameter prefix: The command that starts it, e.g. `setpriv --reuid nobody`.
     init(_ arguments: [String], by prefix: [String] = []) throws {
         let words = prefix + [ChildProcess.folder.appending(path: "Faults").path(), "worker"] + arguments
         process.terminationHandler = { [gone] _ in gone.open() }
@@ -52,35 +52,34 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         }
     }
 
-    /// The numbers that it has called journaled.
+    /// The numbers that it has reported as journaled.
     var journaled: [Int] { news.withLock { numbers } }
 
-    /// Waits for a line that begins like this, or whose absence is too much.
+    /// Waits for a line with this prefix, and throws if it takes too long.
     @discardableResult
     func wait(for mark: String, seconds: Double = 180) throws -> String {
         try wait(seconds: seconds, for: "\"\(mark)\"") { marks.last { $0.hasPrefix(mark) } }
     }
 
-    /// Waits until so many more facts are journaled.
+    /// Waits until `count` more facts are journaled.
     func wait(forMore count: Int, seconds: Double = 180) throws {
         let goal = journaled.count + count
         try wait(seconds: seconds, for: "\(count) more journaled facts") { numbers.count >= goal ? () : nil }
     }
 
-    /// Waits for its first word on its health.
+    /// Waits for its first health report.
     func waitForHealth(seconds: Double = 180) throws {
         try wait(seconds: seconds, for: "its health") { health.map { _ in () } }
     }
 
-    /// Whether its latest word on its health is a bad one.
+    /// Whether its latest health report is a bad one.
     var isIll: Bool { news.withLock { health?.hasPrefix("ill") ?? false } }
 
-    /// Whether nobody has ended it, and it has not ended.
     var isRunning: Bool { process.isRunning }
 
     private var health: String? { marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") } }
 
-    /// Waits until its latest word on its health is this.
+    /// Waits until its latest health report is this.
     func wait(untilIs health: String, seconds: Double = 180) throws {
         try wait(seconds: seconds, for: "being \(health)") {
             self.health?.hasPrefix(health) == true ? () : nil
@@ -101,8 +100,8 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         }
     }
 
-    /// SIGKILL; returns when it is gone and everything it had said is read, after a minute at the latest, which is
-    /// said.
+    /// Sends SIGKILL, and returns when the process is gone and its output is read. If that takes longer than a minute,
+    /// it returns with a message.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         let limit = Date(timeIntervalSinceNow: 60)
@@ -115,7 +114,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         if !isGone { FileHandle.standardError.write(Data("A worker was not gone a minute after SIGKILL.\n".utf8)) }
     }
 
-    /// Has it stop recording, deliver everything, and end.
+    /// Makes it stop recording, deliver everything, and end.
     func askToEnd() throws {
         try wait(for: "ready")
         process.terminate()
@@ -124,7 +123,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
     var processID: Int32 { process.processIdentifier }
 }
 
-/// What keeps a case from being done.
+/// An error that keeps a case from running.
 struct Trouble: Error, CustomStringConvertible {
     var description: String
     init(_ description: String) { self.description = description }

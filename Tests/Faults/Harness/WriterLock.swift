@@ -7,7 +7,7 @@ struct WriterLock {
 
     init(in folder: URL) { path = folder.appending(path: "waybill.sqlite-lock").path() }
 
-    /// Returns while it is held.
+    /// Waits until another process holds the lock.
     func waitUntilHeld(seconds: Double = 20) throws {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw Trouble("There is no lock \(path).") }
@@ -20,7 +20,7 @@ struct WriterLock {
         }
     }
 
-    /// Does something while nobody else can write.
+    /// Runs `body` while nobody else can write.
     func whileHeld(_ body: () throws -> Void) throws {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else { throw Trouble("There is no lock \(path).") }

@@ -6,9 +6,9 @@ import WaybillQueries
 
 /// Records numbered facts in several transactions at once, as one thread of a worker.
 ///
-/// A number is the use case of an opening and the code of an event, so that it can be read in the store's columns; a
-/// closing is told by the number of its opening, negative. What `begin` and `finish` do not say, whether their fact was
-/// journaled, the next event says: once there is a journal, everything goes there.
+/// A number is the use case of an opening or the code of an event, so it can be read in the store's columns. A closing
+/// has the negative number of its opening. `begin` and `finish` do not report whether their fact was journaled, but the
+/// next event does: once a journal exists, it receives every fact.
 struct FactWriter {
     private let transactions: TransactionManager
     private var next: Int
@@ -35,7 +35,7 @@ struct FactWriter {
         return next
     }
 
-    /// A few facts in a row.
+    /// Records a few facts in a row.
     mutating func writeBurst() {
         for _ in 0..<Int.random(in: 1...20, using: &chance) {
             if open.isEmpty || (open.count < 5 && Int.random(in: 0..<8, using: &chance) == 0) { begin() }
@@ -59,7 +59,7 @@ struct FactWriter {
 
     private mutating func log(in transaction: UseCaseTransaction<Int>) {
         let number = number()
-        // Each another one: the store keeps a text that comes again once.
+        // Each text is different: the store keeps a repeated text only once.
         let attributes: Attributes =
             padding > 0
             ? ["padding": .string("\(number)".padding(toLength: padding, withPad: "x", startingAt: 0))] : [:]

@@ -1,7 +1,7 @@
 #if Collector
 import WaybillCore
 
-/// The system's clocks, of which the wall's can be set.
+/// The system's clocks, with a wall clock that can be set.
 final class JumpingClock: TransactionClock {
     private let system = SystemClock()
     private let offset = Locked<Int64>(0)

@@ -7,11 +7,11 @@ import WaybillAtomics
 import WaybillCore
 
 extension Faults {
-    /// The process that is killed: records numbered facts, and says of each on its standard output that it was
-    /// journaled, once `log()` has said so.
+    /// The process that is killed. It records numbered facts, and reports each on its standard output once `log()` has
+    /// returned that it was journaled.
     ///
-    /// Its lines: a number, for a fact that was journaled; `ready`; `well` or `ill SENTENCE` when its health changes;
-    /// `end PENDING`, the last one.
+    /// Its lines are a number for each journaled fact, `ready`, and `well` or `ill SENTENCE` when its health changes.
+    /// The last line is `end PENDING`.
     struct Worker: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Record, until killed; SIGTERM: deliver everything and end.")
@@ -73,8 +73,8 @@ extension Faults {
             await clocks.value
             delivery.cancel()
             await delivery.value
-            // As often as it takes a collector that is killed now and then; who waits for the end has a limit of its
-            // own.
+            // Flushes until everything is delivered, because the collector is killed now and then. The process that
+            // waits for the end has a time limit.
             var report = await transactions.flush()
             while collector != nil, !report.isComplete {
                 try? await Task.sleep(for: .milliseconds(50))
@@ -85,7 +85,7 @@ extension Faults {
             Output.line("end \(report.pending)")
         }
 
-        /// On threads, as callers do that know nothing of tasks.
+        /// Records on threads, like callers that use no tasks.
         private func record(in transactions: TransactionManager) {
             let group = DispatchGroup()
             for thread in 0..<threads {
@@ -108,7 +108,7 @@ extension Faults {
             var last = ""
             let parent = getppid()
             while !Task.isCancelled {
-                // Nobody is left to be told.
+                // The parent is gone, and nobody reads the output.
                 if getppid() != parent { _exit(1) }
                 let problems = transactions.health.problems
                 let line = problems.isEmpty ? "well" : "ill \(problems.map(\.description).joined(separator: " "))"
@@ -120,7 +120,7 @@ extension Faults {
     }
 }
 
-/// Lines to the parent, each whole: a write to a pipe of less than 4,096 bytes is not torn (POSIX.1-2017, write,
+/// Lines to the parent, each whole: a write of less than 4,096 bytes to a pipe is not torn (POSIX.1-2017, write,
 /// `PIPE_BUF`).
 enum Output {
     static func line(_ text: String) {
@@ -133,8 +133,7 @@ enum Output {
 private enum EndSignal {
     private static let come = Atomic(false)
 
-    /// Watches from now on: a dispatch source would be registered some time later, and a signal that comes before is
-    /// lost.
+    /// Watches from now on. A dispatch source would be registered some time later, and would lose an earlier signal.
     static func watch() {
         come.store(false, ordering: .relaxed)  // made here, not in the handler
         signal(SIGTERM) { _ in EndSignal.come.store(true, ordering: .relaxed) }

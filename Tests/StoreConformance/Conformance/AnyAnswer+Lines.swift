@@ -3,7 +3,7 @@ import WaybillCore
 package import WaybillQueries
 
 extension AnyAnswer {
-    /// As JSON, without the sentence that says why it is empty, which is for people.
+    /// The answer as JSON, without the sentence for people that says why it is empty.
     package func lines() throws -> [String] {
         var object = try JSONSerialization.jsonObject(with: JSONEncoder.waybill().encode(self)) as? [String: Any]
         object?["why_empty"] = nil

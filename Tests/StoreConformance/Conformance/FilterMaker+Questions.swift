@@ -3,7 +3,7 @@ import WaybillCore
 package import WaybillQueries
 
 extension FilterMaker {
-    /// Some questions of each kind, about what is known.
+    /// Makes some questions of each kind about the known transactions.
     package mutating func questions(_ known: NaiveAnswers) -> [AnyQuestion] {
         let login = TransactionFilter([.useCase(3)])
         let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()

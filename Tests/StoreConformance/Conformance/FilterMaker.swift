@@ -2,22 +2,23 @@ package import TestSupport
 import WaybillCore
 package import WaybillQueries
 
-/// Filters of all kinds of conditions, none of which is true or false of everything that a ``HistoryMaker`` makes.
+/// Makes filters with all kinds of conditions. No condition is true for everything, or false for everything, that a
+/// ``HistoryMaker`` makes.
 package struct FilterMaker {
     package var random: RandomNumbers
-    /// Microseconds since 1970: something began then.
+    /// The times when something began, in microseconds since 1970.
     private let times: [Int64]
 
-    /// Of transactions, and of those that others name as their parents.
+    /// The IDs of transactions, and of those that others name as their parents.
     private let ids: [GUID]
 
-    /// Of sources, and of their installations.
+    /// The IDs of sources and of their installations.
     private let (sources, installations): ([GUID], [GUID])
 
-    /// - Parameter naive: Transactions and exchanges, whose times filters name.
+    /// - Parameter naive: The transactions and exchanges whose times filters name.
     package init(random: RandomNumbers, naive: NaiveAnswers) {
         self.random = random
-        // Sorted, so that a seed means the same filters each time.
+        // Sorted, because a seed must make the same filters each time.
         ids = naive.runs.flatMap { [$0.id, $0.leader.opened.parent].compactMap(\.self) }.sorted()
         sources = naive.histories.map(\.source.id)
         installations = naive.histories.compactMap(\.source.installation)
@@ -33,7 +34,7 @@ package struct FilterMaker {
         return filter
     }
 
-    /// Conditions that an index finds, each in one of so many filters; seldom two of a kind.
+    /// Conditions that an index finds, each in one of `count` filters; seldom two of a kind.
     private mutating func indexed(oneIn count: Int) -> [FilterCondition] {
         var conditions: [FilterCondition] = []
         for _ in 0..<(random.oneIn(6) ? 2 : 1) {
@@ -46,7 +47,7 @@ package struct FilterMaker {
                 conditions.append(.untilMicroseconds(time))
             }
         }
-        // Nobody can write a filter as text that lets no outcome through.
+        // A filter that lets no outcome through can't be written as text.
         let sets = conditions.compactMap { if case .outcome(let outcomes) = $0 { outcomes } else { nil } }
         let isContradiction = sets.count == 2 && sets[0].isDisjoint(with: sets[1])
         return isContradiction ? [] : conditions
@@ -138,7 +139,7 @@ package struct FilterMaker {
             .text("https"), .text("accept"), .text("slow"), .text("POST http"), .text("nowhere"),
             .parent(.known), .child(.known), .root(.outcome(.failed)),
         ]
-        // Fewer questions are about exchanges.
+        // Conditions of exchanges alone get half of the choices, because fewer questions are about exchanges.
         let own = all.filter { condition in
             guard let key = condition.term.key else { return false }
             return !key.goes(with: .transactions)

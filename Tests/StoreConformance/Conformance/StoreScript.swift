@@ -3,19 +3,19 @@ import TestSupport
 import WaybillCore
 import WaybillStore
 
-/// What happens to a store: the same for the same seed.
+/// The steps that a store goes through; the same for the same seed.
 struct StoreScript {
     enum Step {
         case add(TransactionSet)
         case erase(ErasureScope)
-        /// What was received before that step may go; all where it is still to come.
+        /// Retires facts that were received before that step, or all facts if the step is still to come.
         case retire(Int)
-        /// Everything is asked.
+        /// Asks everything.
         case compare
     }
 
     private(set) var steps: [Step] = []
-    /// Microseconds since 1970, shortly before or after what is open times out.
+    /// Microseconds since 1970, shortly before or after open transactions time out.
     private let start: Int64
     private(set) var random: RandomNumbers
 
@@ -46,7 +46,7 @@ struct StoreScript {
         steps = sets.sets(of: histories).map(Step.add)
         random = sets.random
         for _ in 0..<Int.random(in: 0...2, using: &random) { pretend() }
-        // What never arrives is a gap.
+        // A set that never arrives is a gap.
         if steps.count > 2, random.oneIn(3) { steps.remove(at: Int.random(in: steps.indices, using: &random)) }
         for _ in 0..<Int.random(in: 0...2, using: &random) { insert(erasure(histories)) }
         if random.oneIn(2) { insert(.retire(Int.random(in: 0...steps.count, using: &random))) }
@@ -58,7 +58,7 @@ struct StoreScript {
         steps.insert(step, at: Int.random(in: 0...steps.count, using: &random))
     }
 
-    /// Has somebody speak for others: with a wrong secret or none, for a source or as another one of its installation.
+    /// Adds a set from an impostor, with a wrong secret or none, for a source or as another source of its installation.
     private mutating func pretend() {
         let sets = steps.compactMap { step -> TransactionSet? in if case .add(let set) = step { set } else { nil } }
         guard var set = sets.randomElement(using: &random) else { return }
@@ -95,7 +95,7 @@ struct StoreScript {
         }
     }
 
-    /// Gives some facts up, for any reason.
+    /// Drops some facts, for any reason.
     private static func drop(_ history: inout SourceHistory, _ random: inout RandomNumbers) {
         var next = 1
         while next <= history.facts.count, random.oneIn(2) {
@@ -109,7 +109,7 @@ struct StoreScript {
         }
     }
 
-    /// Closes a part once more, which no store takes.
+    /// Closes a part once more, which every store rejects.
     private static func closeAgain(_ history: inout SourceHistory, _ random: inout RandomNumbers) {
         guard random.oneIn(6), let last = history.facts.last else { return }
         let closed = history.facts.filter { if case .closed = $0.content { true } else { false } }
@@ -120,7 +120,7 @@ struct StoreScript {
                 content: .closed(Fact.Closed(outcome: .cancelled))))
     }
 
-    /// Lets exchanges of one source cause parts of others, so that their clocks can be compared.
+    /// Makes exchanges of one source the causes of parts of others: their clocks can then be compared.
     private static func tie(_ histories: inout [SourceHistory], _ random: inout RandomNumbers) {
         let naive = NaiveAnswers(histories: histories, now: 0)
         for (source, history) in histories.enumerated() {

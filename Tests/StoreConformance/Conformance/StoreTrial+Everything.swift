@@ -3,7 +3,7 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// Everything that the port can be asked.
+/// Compares the answers to everything that the port can be asked.
 extension StoreTrial {
     /// Asks both stores everything.
     mutating func compareAll() async throws(StoreConformance.Finding) {
@@ -73,7 +73,7 @@ extension StoreTrial {
                     rows, id: \.id, \.eventCount, key: { row in runs[row.id].map { known.key(filter.order, $0) } ?? 0 })
             }
         }
-        // Both read the words of a request in the same way: that these mean the filter is compared here.
+        // Both stores parse a request in the same way. This checks that its words mean the filter.
         guard let page = try? reference.transactions(ListRequest(matching: filter, limit: 100), within: nil) else {
             return
         }
@@ -97,7 +97,7 @@ extension StoreTrial {
         try await compare("the words of \(filter)", meant) { page.rows.count }
     }
 
-    /// What has come since the comparison before.
+    /// Compares the changes since the previous comparison.
     private mutating func compareChanges() async throws(StoreConformance.Finding) {
         func changes(_ store: Tried, after position: String) async throws -> Listed<TransactionSummary> {
             let rows = try await rows { cursor in
@@ -136,7 +136,8 @@ extension StoreTrial {
         }
     }
 
-    /// A record as every store may tell it: redacted once more, and by JSON, where a whole number has no type.
+    /// A record in the form that every store may return: redacted again, and from JSON, where a whole number has no
+    /// type.
     private func told<Record: Redactable & Codable>(_ record: Record) throws -> Record {
         let json = try JSONEncoder.waybill().encode(record.redacted(by: Redactor()))
         return try JSONDecoder.waybill().decode(Record.self, from: json)
@@ -220,7 +221,7 @@ extension StoreTrial {
     }
 }
 
-/// A list with what it is sorted by. Those of one key stand in any order.
+/// A list with its sort keys. Rows with the same key may be in any order.
 private struct Listed<Row: Equatable>: Equatable {
     var keys: [Int64]
     var rows: [Row]
@@ -233,11 +234,11 @@ private struct Listed<Row: Equatable>: Equatable {
     }
 }
 
-/// The lines of an export. That those of a part stand together is all that the format promises of their order.
+/// The lines of an export. The format promises only one thing about their order: the lines of a part are contiguous.
 private struct Exported: Equatable {
-    /// Sorted; one that is there twice counts twice.
+    /// Sorted; a repeated line counts twice.
     var lines: [String] = []
-    /// Parts that end and begin again.
+    /// Parts whose lines are not contiguous.
     var torn: [String] = []
 
     init(_ stream: ExportStream) async throws {

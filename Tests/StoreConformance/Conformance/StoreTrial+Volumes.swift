@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillQueries
 
-/// The numbers above lists: each step of time has as many rows of each outcome as the list.
+/// Compares the numbers above lists: each step of time must have as many rows of each outcome as the list.
 extension StoreTrial {
     func compareVolume(
         _ filter: TransactionFilter, _ known: NaiveAnswers
@@ -26,8 +26,8 @@ extension StoreTrial {
         do {
             volume = try await store.volume(request, of: subject, within: .seconds(600), borders: Self.borders)
         } catch is QueryFailure {
-            return  // a name that an erasure took; the comparison of lists tells whether both refuse
-        } catch {}  // is told below, unless there are no rows
+            return  // an erasure removed a name; the comparison of lists checks that both refuse
+        } catch {}  // reported below, unless there are no rows
         var counts = [[TransactionOutcome: Int]](repeating: [:], count: volume?.counts.count ?? 0)
         let borders = volume?.borders ?? []
         var outside = 0

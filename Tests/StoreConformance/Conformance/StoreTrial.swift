@@ -14,15 +14,15 @@ struct StoreTrial {
     let script: StoreScript
     var random: RandomNumbers
     private(set) var step = 0
-    /// Questions whose answers were compared.
+    /// The number of questions whose answers were compared.
     var questionCount = 0
     private let clock: ManualClock
     /// How often questions of each kind are asked after a step.
     let rounds: Int
-    /// What the two stores call the moment of the comparison before: a page's position, and an export's cursor.
+    /// Each store's token for the previous comparison: a page's position, and an export's cursor.
     var positions, cursors: (expected: String, found: String)?
 
-    /// - Parameter clock: The store's, too.
+    /// - Parameter clock: The clock of both stores.
     init(seed: Int, store: Tried, clock: ManualClock, rounds: Int) {
         (self.seed, self.store, self.clock, self.rounds) = (seed, store, clock, rounds)
         reference = NaiveStore(clock: clock)
@@ -69,7 +69,7 @@ struct StoreTrial {
         }
     }
 
-    /// Plays a step into both; where the store leaves it to its operator, into neither.
+    /// Plays a step into both stores, or into neither if the store leaves it to its operator.
     private func play<Value: Equatable>(
         _ call: String, isForOperators: Bool, _ step: (Tried) async throws -> Value
     ) async throws(StoreConformance.Finding) {
@@ -78,7 +78,7 @@ struct StoreTrial {
         try compare(call, await result { try await step(reference) }, found)
     }
 
-    /// The sum of the steps until one does nothing.
+    /// Repeats a step until it does nothing, and returns the sum.
     private func total(_ step: () async throws -> Int) async throws -> Int {
         var total = 0
         for _ in 0..<10_000 {
@@ -91,9 +91,9 @@ struct StoreTrial {
 
     // MARK: Comparing
 
-    /// Asks both, and throws the first difference. That both fail is none.
+    /// Asks both stores, and throws the first difference. If both fail, that is no difference.
     ///
-    /// - Returns: What both gave; nil where both failed.
+    /// - Returns: The answer of both; `nil` if both failed.
     @discardableResult
     func compare<Value: Equatable>(
         _ call: String, _ ask: (Tried) async throws -> Value
@@ -101,7 +101,7 @@ struct StoreTrial {
         try compare(call, await result { try await ask(reference) }, await result { try await ask(store) })
     }
 
-    /// Compares what the store gives with what it should.
+    /// Compares the store's answer with the expected one.
     func compare<Value: Equatable>(
         _ call: String, _ expected: @autoclosure () async throws -> Value, _ ask: () async throws -> Value
     ) async throws(StoreConformance.Finding) {
@@ -122,7 +122,7 @@ struct StoreTrial {
         }
     }
 
-    /// What each of the two calls something, which none may lack.
+    /// Returns each store's token for something, which neither may lack.
     func both(
         _ call: String, _ ask: (Tried) async throws -> String?
     ) async throws(StoreConformance.Finding) -> (expected: String, found: String) {
@@ -142,7 +142,7 @@ struct StoreTrial {
         StoreConformance.Finding(seed: seed, call: "step \(step), \(call)", detail: detail)
     }
 
-    /// The first lines of one that the other lacks: what is in no order has no first difference.
+    /// The first lines that only one of them has: unordered values have no first difference.
     private func difference<Value>(_ expected: Value, _ found: Value) -> String {
         func lines(_ value: Value) -> [String] {
             var text = ""

@@ -1,17 +1,17 @@
 package import TestSupport
 package import WaybillCore
 
-/// What a source did from its start to its end: the truth that stores are compared with.
+/// The actions of a source from its start to its end: the truth that stores are compared with.
 package struct SourceHistory: Sendable {
     package var source: SourceIdentity
     package var clocks: [ClockAnchor]
     package var names: [RecordedName]
     package var facts: [Fact]
     package var hasEnded: Bool
-    /// How, where that is known.
+    /// How it ended, if that is known.
     package var endedBy: SourceEnd?
     package var refused: Int64
-    /// Given up, and never sent.
+    /// Facts that were given up and never sent.
     package var dropped: [DroppedRange] = []
 
     package init(
@@ -30,15 +30,15 @@ package struct SourceHistory: Sendable {
 /// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were
 /// closed, exchanges in and outside of them.
 package struct HistoryMaker {
-    /// Not random, so that a seed means the same histories as before it.
+    /// Not random: a seed must make the same histories as before this counter existed.
     private var attributeCount: Int64 = 0
 
-    /// Microseconds since 1970: what sources' clocks say when they start, give or take 50 ms. What they sent arrives
-    /// about then, too.
+    /// The time of the sources' clocks at their start, give or take 50 ms, in microseconds since 1970. Their facts
+    /// arrive at about the same time.
     package static let wall: Int64 = 1_700_000_000_000_000
 
     package var random: RandomNumbers
-    /// Whether some of what is received was sampled.
+    /// Whether some of the received transactions were sampled.
     package var isSampling = false
     private let transactions: [GUID]
     private var begun: Set<GUID> = []
@@ -100,7 +100,7 @@ package struct HistoryMaker {
         var next: Int64 { Int64(facts.count + 1) }
     }
 
-    /// Of some what was chosen, of some what was not.
+    /// Some sampled transactions are chosen, and some are not.
     private mutating func sampling() -> Fact.Sampling? {
         guard isSampling, random.oneIn(2) else { return nil }
         return Fact.Sampling(
@@ -109,14 +109,14 @@ package struct HistoryMaker {
     }
 
     private mutating func record(_ recording: inout Recording) {
-        // Threads may take their time in one order and their sequence in another.
+        // Threads may read the time in one order and take their sequence in another.
         recording.at += Int64.random(in: -5...3_000, using: &random)
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
             let transaction = transactions.randomElement(using: &random) ?? GUID()
-            // Nobody may ever begin it.
+            // Maybe no source ever begins it.
             let isJoined = random.oneIn(8) || (!begun.insert(transaction).inserted && !random.oneIn(10))
-            // Of anybody who says so: circles and strangers among them.
+            // Any parent is possible, including loops and unknown transactions.
             let parent = isJoined || !random.oneIn(3) ? nil : transactions.randomElement(using: &random)
             let parentPart = parent == nil || random.oneIn(2) ? nil : recording.parts.randomElement(using: &random)
             recording.parts.append(recording.next)
@@ -165,7 +165,7 @@ package struct HistoryMaker {
             guard let part = recording.parts.randomElement(using: &random) else { return }
             if random.oneIn(6) {
                 let set = attributes()
-                // As recorders write it: in order, and none that gets a value.
+                // As recorders write it: in order, and without names that get a value.
                 let removed = ["count", "gone", "text"].filter { set[$0] == nil && random.oneIn(2) }
                 guard !set.isEmpty || !removed.isEmpty else { return }
                 recording.add(.attributesSet(Fact.AttributesSet(attributes: set, removed: removed)), part: part)

@@ -1,7 +1,7 @@
 package import TestSupport
 import WaybillCore
 
-/// Gives the exchanges of histories all that a question about the network tells apart.
+/// Varies the exchanges of histories in everything that a question about the network distinguishes.
 package struct NetworkMixer {
     package var random: RandomNumbers
 

@@ -1,7 +1,7 @@
 package import TestSupport
 package import WaybillCore
 
-/// Cuts histories into sets as deliveries could have been: any length, overlapping, repeated, in any order of arrival.
+/// Cuts histories into sets as deliveries could: of any length, overlapping, repeated, in any order of arrival.
 package struct SetMaker {
     package var random: RandomNumbers
 
@@ -33,12 +33,12 @@ package struct SetMaker {
             shares.append(share(of: history, facts: first..<end))
             next = end
         }
-        // The last word, perhaps without facts.
+        // The last share has no facts.
         shares.append(share(of: history, facts: history.facts.count..<history.facts.count))
         return shares
     }
 
-    /// What a source would have sent when it had recorded so far, in a share of these facts.
+    /// The share of these facts that a source would have sent after recording them.
     private mutating func share(of history: SourceHistory, facts: Range<Int>) -> TransactionSet.Share {
         let isLast = facts.upperBound == history.facts.count
         // An anchor may be written after facts that it applies to.
@@ -53,7 +53,7 @@ package struct SetMaker {
             sourceProof: IdentityProof("the secret of source \(history.source.id)"),
             installationProof: history.source.installation.flatMap { IdentityProof("the secret of installation \($0)") }
         )
-        // A sender of before 1.5 names none.
+        // Senders before 1.5 name no continued parts.
         if facts.lowerBound.isMultiple(of: 2) {
             share.continuedParts = share.earlierParts.compactMap(history.continuedPart)
         }

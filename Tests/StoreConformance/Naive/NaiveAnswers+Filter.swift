@@ -1,7 +1,7 @@
 package import WaybillCore
 package import WaybillQueries
 
-/// What passes a filter, by looking at every fact.
+/// Applies filters by examining every fact.
 extension NaiveAnswers {
     package func passes(_ filter: TransactionFilter, _ run: Run) -> Bool {
         guard filter.isFolded, let parent = run.leader.opened.parent, parent != run.id else {
@@ -22,7 +22,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// What a list is sorted by; those without a duration come last.
+    /// The key that sorts a list. Transactions without a duration come last.
     package func key(_ order: TransactionFilter.Order, _ run: Run) -> Int64 {
         switch order {
         case .newest: -run.begun
@@ -95,7 +95,7 @@ extension NaiveAnswers {
             } ?? false
         case .child(let relative): children(of: run).contains { isMeant(relative, $0.id) }
         case .not(let condition): !passes(condition, run)
-        // Words about transactions have none of these.
+        // Filters of transactions have none of these.
         case .state, .host, .path, .method, .receivedMoreThan, .receivedLessThan, .closeCode: false
         }
     }
@@ -111,7 +111,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// nil where there is no end to going up.
+    /// The topmost known ancestor; `nil` if the walk to it does not end.
     private func root(of run: Run) -> Run? {
         var top = run
         for _ in 0...ParentWalk.limit {
@@ -121,7 +121,7 @@ extension NaiveAnswers {
         return nil
     }
 
-    /// As it is shown; a number however it is written. Any for nil.
+    /// Compares values as they are shown, and numbers however they are written. `nil` matches any value.
     private func isEqual(_ given: AttributeValue, _ value: String?) -> Bool {
         guard let value else { return true }
         return switch given {
@@ -131,7 +131,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// What a fact says of attributes; nil where it says nothing.
+    /// The attributes that a fact sets; `nil` if it can't set any.
     func attributes(of fact: Fact) -> Attributes? {
         switch fact.content {
         case .opened(let opened): opened.attributes
@@ -142,8 +142,8 @@ extension NaiveAnswers {
         }
     }
 
-    /// What a transaction says last of an attribute: with its closing, else its latest event or change, else its
-    /// opening, else its source; the leading part before the others.
+    /// The latest value of an attribute in a transaction: from its closing, else its latest event or change, else its
+    /// opening, else its source. The leading part has precedence over the others.
     package func latest(_ name: String, in run: Run) -> AttributeValue? {
         let others = run.parts.filter { $0.id != run.leader.id }
             .sorted { ($0.id.source, $0.id.sequence) < ($1.id.source, $1.id.sequence) }
@@ -169,7 +169,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// Whether domain, name and innermost cause are equal, or domain and code where there is no name.
+    /// Whether domain, name and innermost cause are equal, or domain and code if an error has no name.
     func isSame(_ left: RecordedError, _ right: RecordedError) -> Bool {
         func words(_ error: RecordedError.Underlying) -> [String?] {
             [error.domain, error.name, error.name == nil ? "\(error.code)" : nil]
@@ -216,12 +216,12 @@ extension NaiveAnswers {
             }
     }
 
-    /// The ID, a piece of it, or the support code.
+    /// Whether a text is the ID, a piece of it, or the support code.
     private func isAbout(_ text: String, _ transaction: GUID) -> Bool {
         contains(transaction.description, text) || SupportCode(text) == SupportCode(transaction)
     }
 
-    /// What a fact says in words, but for the parts of a URL.
+    /// The texts of a fact, except for the parts of a URL.
     private func texts(of fact: Fact) -> [String] {
         func words(_ attributes: Attributes, _ error: RecordedError?) -> [String] {
             attributes.map { "\($0.key)=\($0.value)" } + [error?.text].compactMap(\.self)
@@ -282,7 +282,7 @@ extension NaiveAnswers {
         case .os(let value): return isOn(value, exchange.source)
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
-        // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
+        // Conditions about its transaction were checked above, and filters of exchanges have no `exchange:`.
         case .useCase, .outcome, .event, .attribute, .sampled, .oneIn, .exchange, .finishError, .parent, .root, .child:
             return false
         }

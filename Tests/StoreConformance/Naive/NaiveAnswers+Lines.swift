@@ -3,7 +3,7 @@ import WaybillExport
 import WaybillStore
 
 extension NaiveAnswers {
-    /// Those of some facts that are there as lines of an export, in order of source, part and sequence.
+    /// The chosen facts that are stored, as lines of an export, in order of source, part and sequence.
     func lines(of chosen: Set<FactID>) throws(WaybillError) -> [UInt8] {
         var found: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)] = []
         for (number, history) in histories.enumerated() {
@@ -33,7 +33,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// How many errors transactions hold; only those that have some.
+    /// The number of errors in each transaction that has any.
     func errorCounts(of transactions: [GUID]) -> [GUID: Int] {
         var counts: [GUID: Int] = [:]
         for run in runs where transactions.contains(run.id) {

@@ -2,9 +2,9 @@ import Foundation
 package import WaybillCore
 package import WaybillQueries
 
-/// The answers to all questions; without the sentence that says why one is empty.
+/// The answers to all questions, without the sentence that says why an answer is empty.
 extension NaiveAnswers {
-    /// - Throws: `.setting` for a question that makes no sense, `.notFound` for one about something that is not here.
+    /// - Throws: `.setting` for a question that makes no sense, `.notFound` for one about something unknown.
     package func answer(_ question: AnyQuestion) throws(WaybillError) -> AnyAnswer {
         switch question {
         case .summary(let query): .summary(query, answer(query))
@@ -54,12 +54,12 @@ extension NaiveAnswers {
         return answer
     }
 
-    /// How many times each value is there, by the weights beside it.
+    /// How often each value occurs, by the weights beside it.
     private func counts<Value>(_ values: [(Value, Int64)]) -> [Value: Int] {
         Dictionary(grouping: values, by: \.0).mapValues { Self.count($0.map(\.1)) }.filter { $0.value > 0 }
     }
 
-    /// For how many these stand.
+    /// How many items these weights represent.
     static func count(_ weights: [Int64]) -> Int {
         Int((Double(weights.reduce(0, +)) / 1_000_000 + 0.5).rounded(.down))
     }
@@ -70,7 +70,7 @@ extension NaiveAnswers {
         return all.weighing
     }
 
-    /// By domain and name, or by domain and code where they have no name.
+    /// Counts errors by domain and name, or by domain and code if they have no name.
     private func errors(_ errors: [(RecordedError?, Int64)]) -> [UseCaseSummary.ErrorCount] {
         var groups: [[String]: [(error: RecordedError, weight: Int64)]] = [:]
         for case (let error?, let weight) in errors {
@@ -119,7 +119,7 @@ extension NaiveAnswers {
 
     private func parent(of run: Run) -> Run? { runs.first { $0.id == run.leader.opened.parent } }
 
-    /// The segment of all, and those of each value: what has none comes first.
+    /// The segment of all runs, and one for each value. Runs without a value come first.
     private func segments<Segment>(
         _ runs: [Run], by segmentation: Segmentation?, _ segment: ([Run], String?) -> Segment
     ) throws(WaybillError) -> (total: Segment, segments: [Segment]) {
@@ -164,7 +164,7 @@ extension NaiveAnswers {
         return answer
     }
 
-    /// The same numbers of the runs that began in each step, by sorting the runs into groups.
+    /// The same numbers for the runs that began in each step, by sorting the runs into groups.
     private func steps(_ query: DurationQuestion, _ runs: [Run]) -> [DurationSegment.Step]? {
         guard let step = query.stepMicroseconds else { return nil }
         let starts = Dictionary(grouping: runs) { run in
@@ -277,7 +277,7 @@ extension NaiveAnswers {
         return best
     }
 
-    // MARK: What follows what
+    // MARK: Transitions
 
     private func answer(_ query: TransitionsQuestion) throws(WaybillError) -> TransitionsAnswer {
         guard query.filter.useCase != nil else {
@@ -429,7 +429,7 @@ extension NaiveAnswers {
         [group.host.map { "1\($0)" } ?? "0", group.path ?? "", group.method ?? "", "\(group.role.rawValue)"]
     }
 
-    /// What a group is sorted by; less than everything where there is no such value.
+    /// The key that sorts a group; lower than every value if the group has none.
     private static func value(of group: NetworkGroup, _ sort: NetworkQuestion.Sort) -> Double {
         func time(_ time: Duration?) -> Double { time.map { $0 / .microseconds(1) } ?? -1 }
         return switch sort {
@@ -491,7 +491,7 @@ extension NaiveAnswers {
             slowest: slowest.prefix(examples).map(example), failing: failing.prefix(examples).map(example))
     }
 
-    /// For how many one stands: for as many as its part.
+    /// How many exchanges this one represents: as many as its part.
     private func weight(_ exchange: NaiveExchange) -> Int64 {
         guard let run = runs.first(where: { $0.id == exchange.transaction }),
             let part = run.parts.first(where: {
@@ -557,10 +557,10 @@ extension NaiveAnswers {
 }
 
 extension DurationStatistics {
-    /// Of values that stand for themselves.
+    /// The statistics of values without weights.
     package static func naive(_ values: [Int64]) -> DurationStatistics { naive(values.map { ($0, Weights.one) }) }
 
-    /// By sorting, and counting from below until enough of the values are covered; each with its weight.
+    /// The statistics of weighted values, by sorting and counting from below until enough of them are covered.
     package static func naive(_ values: [(Int64, weight: Int64)]) -> DurationStatistics {
         let sorted = values.filter { $0.weight > 0 }.sorted { $0.0 < $1.0 }
         let total = sorted.reduce(0) { $0 + $1.weight }

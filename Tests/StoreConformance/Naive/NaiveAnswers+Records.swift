@@ -1,7 +1,7 @@
 import WaybillCore
 package import WaybillQueries
 
-/// What people read, put together from the facts.
+/// Builds, from the facts, the records that people read.
 extension NaiveAnswers {
     package func summary(_ run: Run) -> TransactionSummary {
         let facts = run.parts.flatMap(\.facts)
@@ -31,7 +31,7 @@ extension NaiveAnswers {
         }
     }
 
-    /// nil where nothing is above or below it. Histories are too small for anything to be left out.
+    /// The transactions above and below it; `nil` if it has none. Histories are too small for anything to be left out.
     private func family(of run: Run) -> TransactionRecord.Family? {
         var family = TransactionRecord.Family(above: [], below: [])
         var met: Set<GUID> = [run.id]
@@ -85,7 +85,7 @@ extension NaiveAnswers {
             attributes: part.attributes)
     }
 
-    /// What one source saw, in the order of its own clock and none earlier than what came before it.
+    /// The entries of one source, in the order of its own clock, none earlier than the one before it.
     private func timeline(
         _ run: Run, in source: Int
     ) -> [(time: Int64, number: Int, entry: TransactionRecord.Entry)] {
@@ -139,7 +139,7 @@ extension NaiveAnswers {
             useCase: exchange.useCase, useCaseName: exchange.useCase.map { useCaseName($0, exchange.source) })
     }
 
-    /// All times by the anchor of its opening, so that its durations are those of the source's own clock.
+    /// Computes all times from the anchor of its opening: its durations are then those of the source's own clock.
     private func shown(_ exchange: NaiveExchange) -> TransactionRecord.Exchange {
         let offset = exchange.wall - exchange.fact.atMicroseconds
         let closed = exchange.closing?.closed
@@ -156,7 +156,7 @@ extension NaiveAnswers {
 
     // MARK: Clocks
 
-    /// From the leading part outwards: a part whose cause is not reached this way is not aligned.
+    /// Aligns clocks from the leading part outwards. A part whose cause is not reached this way is not aligned.
     private func alignment(_ run: Run) -> ClockAlignment {
         let legs = NaiveLegs(answers: self)
         let reference = run.leader.id.source

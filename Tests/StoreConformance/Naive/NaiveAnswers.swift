@@ -3,37 +3,37 @@ package import WaybillCore
 /// Answers everything by brute force over the histories themselves: no store, no index, nothing clever.
 package struct NaiveAnswers {
     package let histories: [SourceHistory]
-    /// What codes are called; also by sources that are gone.
+    /// The names of codes, including those from sources that are gone.
     package let names: Set<Name>
     package let now: Int64
-    /// What each source has recorded, as far as it is there.
+    /// The stored facts of each source.
     package let facts: [[Fact]]
     /// In no order.
     package private(set) var runs: [Run] = []
     /// By source, then by sequence.
     package private(set) var exchanges: [NaiveExchange] = []
 
-    /// What a version of an app calls a code, or one launch of it.
+    /// The name of a code in a version of an app, or in one launch of it.
     package struct Name: Hashable {
         var app, version: String
         var name: RecordedName
-        /// The launch that it belongs to; `nil`: all of the version.
+        /// The launch that it belongs to; `nil` if it is for all launches of the version.
         var launch: GUID?
         /// Whether the launch had another name for the code first.
         var isClash = false
     }
 
-    /// What a source has recorded of a transaction.
+    /// The facts that a source has recorded in a transaction.
     package struct Part {
         package var source: Int
         package var fact: Fact
         package var opened: Fact.Opened
-        /// In order of sequence, the opening among them.
+        /// In order of sequence, including the opening.
         var facts: [Fact]
         package var closing: (fact: Fact, closed: Fact.Closed)?
         var begun: Int64
         var id: FactID
-        /// Those that count: of each name the latest value.
+        /// The latest value of each attribute.
         var attributes: Attributes {
             facts.reduce(into: opened.attributes) { attributes, fact in
                 if case .attributesSet(let content) = fact.content { attributes.apply(content) }
@@ -41,21 +41,21 @@ package struct NaiveAnswers {
         }
     }
 
-    /// Something that stands in a transaction.
+    /// A point in a transaction.
     package struct Point {
         package var source: Int
         package var sequence: Int64
         package var at: Int64
-        /// An event's name; `^` and `$` for beginning and outcome.
+        /// An event's name; `^` for the beginning and `$` for the outcome.
         package var name: String
-        /// What orders those of one source: its own clock, which cannot be set, then the sequence.
+        /// The order of the points of one source: by its own clock, which cannot be set, then by sequence.
         var place: (Int64, Int64) { (at, sequence) }
     }
 
     /// A transaction.
     package struct Run {
         package var leader: Part
-        /// The leading one first, then by time.
+        /// The leading part first, then by time.
         var parts: [Part]
         package var events: [Point]
         package var outcome: TransactionOutcome
@@ -63,7 +63,7 @@ package struct NaiveAnswers {
         package var begin: Point
         package var end: Point?
 
-        /// Of how many the filter of a question let one through.
+        /// The question's filter let one in this many transactions through.
         var sampledOneIn: Int64 = 1
 
         package var id: GUID { leader.opened.transaction }
@@ -72,7 +72,7 @@ package struct NaiveAnswers {
         var facts: [FactID] {
             parts.flatMap { part in part.facts.map { FactID(source: part.id.source, sequence: $0.sequence) } }
         }
-        /// For how many it stands, in millionths.
+        /// How many transactions it represents, in millionths.
         package var weight: Int64 {
             sampledOneIn
                 * (leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration)
@@ -82,8 +82,8 @@ package struct NaiveAnswers {
     }
 
     /// - Parameters:
-    ///   - names: nil: those of the histories.
-    ///   - now: Microseconds since 1970: decides what has timed out.
+    ///   - names: The known names; `nil` for those of the histories.
+    ///   - now: Microseconds since 1970; decides which transactions have timed out.
     package init(histories: [SourceHistory], names: Set<Name>? = nil, now: Int64) {
         self.histories = histories
         self.now = now
@@ -159,7 +159,7 @@ package struct NaiveAnswers {
 
     // MARK: Names
 
-    /// Adds what a launch calls its codes: names of its version, and its own where its version has others.
+    /// Adds the names of a launch's codes: as names of its version, or of the launch if its version has others.
     static func add(_ names: [RecordedName], of source: SourceIdentity, to all: inout Set<Name>) {
         var said: [RecordedName] = []
         for name in names {
@@ -181,7 +181,8 @@ package struct NaiveAnswers {
         }
     }
 
-    /// As the launch calls it, else its version, else the least of what any does; nil: none has a name for it.
+    /// The name in the launch, else in its version, else the first in alphabetical order of all names; `nil` if the
+    /// code has no name.
     private func name(_ useCase: Int, _ event: Int?, _ source: Int?) -> String? {
         let all = names.filter { $0.name.useCase == useCase && $0.name.event == event }
         let own = source.map { histories[$0].source }
@@ -196,7 +197,7 @@ package struct NaiveAnswers {
         name(useCase, code, source) ?? "event \(code)"
     }
 
-    /// - Parameter source: nil: of all.
+    /// - Parameter source: The source; `nil` for all sources.
     func useCaseName(_ useCase: Int, _ source: Int?) -> String { name(useCase, nil, source) ?? "use case \(useCase)" }
 
     // MARK: Order
@@ -213,7 +214,7 @@ package struct NaiveAnswers {
 
     private func id(_ point: Point) -> GUID { histories[point.source].source.id }
 
-    /// The first or last of each source, and of those the first or last by the clocks.
+    /// Finds the first or last point of each source, and returns the first or last of these by the clocks.
     package func choose(_ points: [Point], first: Bool) -> Point? {
         let best = Set(points.map(\.source)).compactMap { source in
             let own = points.filter { $0.source == source }.sorted { $0.place < $1.place }
@@ -224,7 +225,7 @@ package struct NaiveAnswers {
         }
     }
 
-    /// All events, none earlier than one before it of the same source.
+    /// All events in order, none earlier than the one before it from the same source.
     package func inOrder(_ run: Run) -> [Point] {
         func time(_ point: Point) -> Int64 {
             run.events.filter { $0.source == point.source && $0.place <= point.place }.map {

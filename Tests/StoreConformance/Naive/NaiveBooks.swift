@@ -2,48 +2,48 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// What a store has been given, and what has become of it: facts in arrays, and the numbers of all that were booked.
+/// The facts of a store, in arrays, and the numbers of all facts that were booked.
 struct NaiveBooks: Sendable {
-    /// What is known of one source.
+    /// The state of one source.
     struct Entry: Sendable {
-        /// Only with those facts that are there.
+        /// Has only the facts that are still stored.
         var history: SourceHistory
         var heard: Int64
         var recorded: Int64 = 0
-        /// Also what was retired.
+        /// Includes retired facts.
         var received: Set<Int64> = []
         var retired: Set<Int64> = []
         var dropped: [Int64: Ledger.DropReason] = [:]
-        /// Of the secret of who spoke for it first.
+        /// The digest of the secret of the source's first sender.
         var proofDigest: [UInt8]?
 
         var id: GUID { history.source.id }
         var facts: [Fact] { history.facts }
     }
 
-    /// In the order in which they were first heard of.
+    /// In the order of their first appearance.
     private(set) var entries: [Entry] = []
     private(set) var names: Set<NaiveAnswers.Name> = []
-    /// New facts, in the order of their coming.
+    /// New facts, in order of arrival.
     private(set) var arrivals: [(number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)] = []
-    /// Highest number that an arrival was given.
+    /// The highest number of an arrival.
     private(set) var lastArrival: Int64 = 0
-    /// Installations and transactions of which nothing is taken any more.
+    /// Installations and transactions whose facts are no longer accepted.
     private var erased: Set<GUID> = []
-    /// Transactions that went with the installation that began them.
+    /// Transactions that were erased with the installation that began them.
     private var erasedWithInstallation: Set<GUID> = []
-    /// Those that were heard of, with what shows that somebody speaks for them; nil: nothing does.
+    /// The known installations, each with the digest of its secret; `nil` if it has none.
     private var installations: [GUID: [UInt8]?] = [:]
 
-    /// What can be seen of it.
+    /// Returns the answers that readers get at a time.
     func answers(now: Int64) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
 
-    /// All that are there.
+    /// All stored facts.
     var facts: Set<FactID> {
         Set(entries.flatMap { entry in entry.facts.map { FactID(source: entry.id, sequence: $0.sequence) } })
     }
 
-    /// Those that came behind a cursor, or a position of a list: the number of an arrival.
+    /// The facts that arrived after a cursor, or after a position of a list: the number of an arrival.
     func facts(after cursor: String) throws(QueryFailure) -> Set<FactID> {
         guard let number = Int64(cursor), (0...lastArrival).contains(number) else {
             throw .parameter("after", "That is no cursor.")
@@ -51,7 +51,7 @@ struct NaiveBooks: Sendable {
         return arrived { $0.number > number }
     }
 
-    /// Those that came at a time or later.
+    /// The facts that arrived at a time or later.
     func facts(since time: Int64) -> Set<FactID> { arrived { $0.time >= time } }
 
     private func arrived(_ isMeant: ((number: Int64, source: GUID, sequences: Set<Int64>, time: Int64)) -> Bool) -> Set<
@@ -69,7 +69,7 @@ struct NaiveBooks: Sendable {
         var receipt = Receipt(set: decoded.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.sources {
             let unread = Set(decoded.rejections.filter { $0.source == share.source.id }.map(\.index))
-            // Places in the list as it was sent.
+            // Positions in the list as it was sent.
             let places = (0..<share.facts.count + unread.count).filter { !unread.contains($0) }
             add(share, places, at: time, to: &receipt)
         }
@@ -159,7 +159,7 @@ struct NaiveBooks: Sendable {
         entries[entries.firstIndex { $0.id == entry.id } ?? 0] = entry
     }
 
-    /// Whether it is the source that speaks, and somebody of its installation.
+    /// Whether a share is from its source or, if the source is new, from its installation.
     private func admits(_ share: TransactionSet.Share, _ known: Entry?) -> Bool {
         if let known { return known.proofDigest == nil || known.proofDigest == share.sourceProof?.digest }
         guard let installation = share.source.installation, let digest = installations[installation] ?? nil else {
@@ -170,7 +170,7 @@ struct NaiveBooks: Sendable {
 
     // MARK: Erasing
 
-    /// The parts that all sources have of transactions.
+    /// Erases the parts of transactions in all sources.
     private mutating func erase(parts transactions: Set<GUID>) -> Erasure {
         erase(transactions) { _, _ in false }
     }
@@ -235,7 +235,7 @@ struct NaiveBooks: Sendable {
 
     // MARK: Retiring
 
-    /// Takes away whole transactions, and exchanges outside of any, of which nothing came at a time or later.
+    /// Removes whole transactions, and exchanges outside of any, if all their facts arrived before a time.
     mutating func retire(receivedBefore time: Int64) -> Int {
         let answers = answers(now: 0)
         let fresh = facts(since: time)
@@ -260,9 +260,9 @@ struct NaiveBooks: Sendable {
         return old.count
     }
 
-    /// The names of a version go with the last part of its sources, where none of these was heard of lately.
+    /// Removes the names of a version with the last part of its sources, unless one of these was heard of lately.
     ///
-    /// - Parameter before: The entries before an erasure, which takes no names of versions that lose nothing by it.
+    /// - Parameter before: The entries before an erasure, which keeps the names of versions that lose no facts.
     private mutating func removeUnusedNames(heardBefore time: Int64, ofThoseThatLost before: [Entry]? = nil) {
         let losers = before?.filter { old in
             entries.first { $0.id == old.id }.map { $0.facts.count < old.facts.count } ?? true
@@ -282,20 +282,20 @@ extension NaiveBooks.Entry {
         recorded = max(recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
         heard = max(heard, time)
         history.hasEnded = history.hasEnded || share.hasEnded
-        // Of two that were told the same one stands, in any order of arrival.
+        // If two ends were reported, the same one wins in any order of arrival.
         if share.hasEnded, let end = share.endedBy, end.name > history.endedBy?.name ?? "" { history.endedBy = end }
         history.refused = max(history.refused, share.ledger.refused)
         for anchor in share.clocks {
             let same = history.clocks.first { $0.atMicroseconds == anchor.atMicroseconds }
             history.clocks.removeAll { $0.atMicroseconds == anchor.atMicroseconds }
-            // Of two for one moment the greater one stands, in any order of arrival.
+            // If a moment has two anchors, the greater one wins in any order of arrival.
             history.clocks.append(
                 [anchor, same].compactMap(\.self).max { $0.offsetMicroseconds < $1.offsetMicroseconds } ?? anchor)
         }
         history.clocks.sort { $0.atMicroseconds < $1.atMicroseconds }
     }
 
-    /// Takes away facts with all that belongs to them, and books them as erased.
+    /// Removes facts with everything that belongs to them, and books them as erased.
     fileprivate mutating func erase(_ sequences: Set<Int64>) -> [Fact] {
         let gone = facts.filter { !sequences.isDisjoint(with: $0.roots) }
         let all = sequences.union(gone.map(\.sequence))
@@ -306,20 +306,20 @@ extension NaiveBooks.Entry {
         return gone
     }
 
-    /// Takes away what there is of exchanges, and leaves the rest of their transactions.
+    /// Removes the facts of exchanges, and keeps the rest of their transactions.
     fileprivate mutating func eraseExchanges() -> Int {
         let openings = facts.compactMap { fact -> Int64? in
             if case .exchangeOpened = fact.content { fact.sequence } else { nil }
         }
         let closings = facts.compactMap { fact -> Int64? in
             guard case .exchangeClosed(let closed) = fact.content else { return nil }
-            // Of one whose opening has not come: outside of a transaction it is what the opening belongs to, too.
+            // Outside of a transaction, the exchange's opening is erased, too, even if it has not arrived.
             return fact.part == 0 ? closed.exchange : fact.sequence
         }
         return erase(Set(openings + closings)).count
     }
 
-    /// What became of its facts: what has come, and what has not (yet).
+    /// The record of its facts: those that arrived, and those that did not (yet).
     var record: SourceRecord {
         var ledger = Ledger(recorded: recorded, delivered: Int64(received.count), refused: history.refused)
         for reason in dropped.values { ledger.dropped[reason.rawValue, default: 0] += 1 }
@@ -342,14 +342,14 @@ extension NaiveBooks.Entry {
 }
 
 extension Fact {
-    /// The sequence of the opening that it belongs to: of its part or, outside of one, of its exchange.
+    /// The sequence of the opening that it belongs to: that of its part or, outside of one, of its exchange.
     fileprivate var root: Int64 {
         if part > 0 { return part }
         if case .exchangeClosed(let closed) = content { return closed.exchange }
         return sequence
     }
 
-    /// What it goes with when that is erased.
+    /// The facts whose erasure erases this one, too.
     fileprivate var roots: [Int64] {
         if case .exchangeClosed(let closed) = content { return [sequence, part, closed.exchange] }
         return [sequence, part]
@@ -387,6 +387,6 @@ extension Fact {
 }
 
 extension Ledger.DropReason {
-    /// Which of two reasons stands.
+    /// Decides between two reasons: the lower one wins.
     fileprivate var rank: Int { self == .erased ? -1 : Self.allCases.firstIndex(of: self) ?? 0 }
 }

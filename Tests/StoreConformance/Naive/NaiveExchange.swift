@@ -1,7 +1,7 @@
 package import WaybillCore
 package import WaybillQueries
 
-/// An exchange with all that is known of it.
+/// An exchange with everything that is known about it.
 package struct NaiveExchange {
     package var source: Int
     package var id: FactID
@@ -11,15 +11,15 @@ package struct NaiveExchange {
     package var state: ExchangeRecord.State
     package var wall: Int64
     package var transaction: GUID?
-    /// Of the part that it belongs to.
+    /// The use case of the part that it belongs to.
     var useCase: Int?
-    /// Of how many the filter of a question let one through.
+    /// The question's filter let one in this many exchanges through.
     var sampledOneIn: Int64 = 1
 
     package var whole: Int64? { state == .completed ? duration : nil }
     package var succeeded: Int64? { isFailing ? nil : whole }
     package var failed: Int64? { state == .failed ? duration : nil }
-    /// Of those that are told as the slowest.
+    /// The duration that ranks the slowest exchanges.
     package var slowness: Int64? { whole ?? failed }
     var duration: Int64? { closing.map { $0.fact.atMicroseconds - fact.atMicroseconds } }
     package var firstByte: Int64? {
@@ -38,7 +38,7 @@ package struct NaiveExchange {
 }
 
 extension NaiveAnswers {
-    /// Those of a source whose opening is there.
+    /// The exchanges of a source whose openings are stored.
     func exchanges(of source: Int) -> [NaiveExchange] {
         facts[source].compactMap { fact in
             guard case .exchangeOpened(let opened) = fact.content else { return nil }

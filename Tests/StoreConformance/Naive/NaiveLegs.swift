@@ -1,8 +1,7 @@
 import WaybillCore
 package import WaybillQueries
 
-/// Divides transactions by looking at each stretch of them in which nothing changes, and finds offsets by trying all
-/// that come into question.
+/// Divides transactions by examining each stretch without a change, and finds offsets by trying all candidates.
 package struct NaiveLegs {
     package let answers: NaiveAnswers
 
@@ -10,9 +9,9 @@ package struct NaiveLegs {
         var part, sequence: Int64
         var opened: Int64
         var closed: Int64?
-        /// First byte or close of a completed one.
+        /// The first byte or the close of a completed exchange.
         var responded: Int64?
-        /// The one part that names it, and when that server had answered.
+        /// The only part that names it as its cause, and the time when that server had answered.
         var server: (part: NaiveAnswers.Part, answered: Int64)?
     }
 
@@ -26,7 +25,7 @@ package struct NaiveLegs {
 
     // MARK: Exchanges
 
-    /// Those of a client that belong to a transaction.
+    /// The exchanges of a client that belong to a transaction.
     func exchanges(of client: Int) -> [Exchange] {
         answers.exchanges.filter { $0.source == client && $0.opened.role == .client && $0.transaction != nil }.map {
             exchange in
@@ -52,7 +51,7 @@ package struct NaiveLegs {
 
     // MARK: Offsets
 
-    /// The least and the greatest offset that an exchange allows, at a time so far away.
+    /// The least and the greatest offset that an exchange allows, at a time `distance` away.
     private func bounds(_ exchange: Exchange, away distance: Int64?) -> ClosedRange<Int64>? {
         guard let server = exchange.server, let responded = exchange.responded, responded >= exchange.opened else {
             return nil
@@ -65,8 +64,8 @@ package struct NaiveLegs {
 
     private func drift(_ microseconds: Int64) -> Int64 { microseconds / 10_000 + 1 }
 
-    /// By all other exchanges of the two, from the nearest to the last that does not contradict one nearer; and by
-    /// itself.
+    /// The offsets from all other exchanges of the two sources, from the nearest to the last that contradicts no nearer
+    /// one, and from the exchange itself.
     func offsets(_ exchange: Exchange, _ all: [Exchange]) -> (range: ClosedRange<Int64>, sampleCount: Int)? {
         guard let server = exchange.server else { return nil }
         let earlier = all.filter { ($0.opened, $0.sequence) < (exchange.opened, exchange.sequence) }
@@ -97,7 +96,7 @@ package struct NaiveLegs {
         return around.overlaps(own) ? (around.clamped(to: own), best.sampleCount) : nil
     }
 
-    /// What has to be added to the clock of a part's source to get that of the one whose exchange caused it.
+    /// The offset from the clock of a part's source to the clock of the source whose exchange caused the part.
     func offset(of part: NaiveAnswers.Part, causedBy sequence: Int64, in client: Int) -> (
         range: ClosedRange<Int64>, sampleCount: Int
     )? {
@@ -110,7 +109,7 @@ package struct NaiveLegs {
 
     // MARK: Legs
 
-    /// nil where the transaction is not divided.
+    /// `nil` if the transaction is not divided.
     package func divide(_ run: NaiveAnswers.Run) -> Division? {
         guard let closing = run.closing else { return nil }
         let exchanges = exchanges(of: run.leader.source)

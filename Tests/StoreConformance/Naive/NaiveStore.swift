@@ -4,19 +4,19 @@ package import WaybillExport
 package import WaybillQueries
 import WaybillStore
 
-/// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
+/// A store in memory that examines every fact for every answer: slow and short, and the reference for other stores.
 ///
-/// It exports NDJSON alone, retires by age alone, and does not say why a page or an answer is empty.
+/// It exports only NDJSON, retires only by age, and does not say why a page or an answer is empty.
 package final class NaiveStore: ExportingStore {
     private let clock: any TransactionClock
     private let books = Locked(NaiveBooks())
 
-    /// Makes an empty one.
+    /// Makes an empty store.
     ///
     /// - Parameter clock: Decides what has timed out, and how old something is.
     package init(clock: any TransactionClock) { self.clock = clock }
 
-    /// All that can be seen of it now.
+    /// Everything that readers can see now.
     var everything: NaiveAnswers { state.answers(now: clock.wallMicroseconds()) }
 
     private var state: NaiveBooks { books.withLock { $0 } }
@@ -71,7 +71,7 @@ package final class NaiveStore: ExportingStore {
         return try answers.record(found(answers.runs.first { $0.id.description == key }))
     }
 
-    /// The transactions that the same source began just before and just after this one; nil where there is none.
+    /// The transactions that the same source began just before and just after this one; `nil` for none.
     func neighbors(of transaction: GUID) -> [TransactionSummary?] {
         let answers = everything
         guard let run = answers.runs.first(where: { $0.id == transaction }) else { return [nil, nil] }
@@ -130,7 +130,7 @@ package final class NaiveStore: ExportingStore {
         return record
     }
 
-    /// A cursor is the number of rows before.
+    /// Returns a page of rows. A cursor is the number of rows before it.
     private func page<Row>(_ rows: [Row], _ request: ListRequest) throws -> RecordPage<Row> {
         guard let start = request[.cursor].map({ Int($0) }) ?? 0 else {
             throw QueryFailure.parameter("cursor", "That is no cursor.")
@@ -171,7 +171,7 @@ package final class NaiveStore: ExportingStore {
             }
     }
 
-    /// `1.9` before `1.10`.
+    /// Whether a version is lower: `1.9` precedes `1.10`.
     private func precedes(_ left: String, _ right: String) -> Bool {
         left.compare(right, options: .numeric) == .orderedAscending
     }

@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillQueries
 
-/// What each transaction has, gathered from its facts; the shares are those of the library, of these numbers.
+/// Gathers the traits of each transaction from its facts. The library computes the shares from these numbers.
 extension NaiveAnswers {
     func answer(_ query: WhyQuestion) throws(WaybillError) -> WhyAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "The others are those of a use case.") }

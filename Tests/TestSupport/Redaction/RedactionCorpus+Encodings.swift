@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a value is written where it stands, and read again.
+/// How values are encoded in their places, and decoded again.
 extension RedactionCorpus {
     static func percent(_ text: String) -> String {
         text.utf8.map { byte in
@@ -9,7 +9,7 @@ extension RedactionCorpus {
         }.joined()
     }
 
-    /// Only what would end a value.
+    /// Escapes only the characters that would end a value.
     static func escapingMarks(_ text: String) -> String {
         text.replacing("%", with: "%25").replacing("&", with: "%26").replacing("#", with: "%23").replacing(
             "\n", with: "%0A")
@@ -30,10 +30,10 @@ extension RedactionCorpus {
         text.replacing("&", with: "&amp;").replacing("\"", with: "&quot;").replacing("<", with: "&lt;")
     }
 
-    /// As a value that ends where it ends.
+    /// Quotes a text that would end at its first space.
     static func quoted(_ text: String) -> String { text.contains(" ") ? "\"\(json(text))\"" : text }
 
-    /// A text as others read it: a form, JSON once and twice, markup.
+    /// The decodings of a text by its readers: as a form, as JSON once and twice, as markup.
     static func decodings(of text: String) -> [String] {
         let json = unescaped(text)
         let spaced = text.replacing("+", with: " ")
@@ -43,7 +43,7 @@ extension RedactionCorpus {
         ]
     }
 
-    /// Without the escapes of a JSON string.
+    /// Resolves the escapes of a JSON string.
     private static func unescaped(_ text: String) -> String {
         var result = ""
         var rest = text[...]

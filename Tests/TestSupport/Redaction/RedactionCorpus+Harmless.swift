@@ -1,7 +1,7 @@
 import WaybillCore
 
 extension RedactionCorpus {
-    /// What people need to see, and what looks like a secret at a glance.
+    /// Texts that people need to see although they look like secrets at a glance.
     package static let harmlessTexts = [
         "ORDER-2025-11-00042", "AB-12345-XY", "SKU 4711/0815", "INV-000123", "PO 88-7766",
         "01890a5d-ac96-774b-bcce-b302099a8057", "9F3C21D7-12AB-4CDE-8F00-1234567890AB",
@@ -40,7 +40,7 @@ extension RedactionCorpus {
         "tokenization", "passwordless", "cookieless", "resetCount", "magical", "inviter", "passkeyless",
     ]
 
-    /// Names of secrets with values that tell none of them.
+    /// Names of secrets with values that reveal none of them.
     static let harmlessPairs = [
         ("hasPassword", "true"), ("has_token", "false"), ("password", "null"), ("isPasskeyEnabled", "yes"),
         ("tokenCount", "12"), ("token_count", "5"), ("tokencount", "5"), ("passwordLength", "16"),
@@ -50,8 +50,8 @@ extension RedactionCorpus {
         ("session", "3 of 5"), ("pin", "blocked"), ("reset", "60"), ("magic", "wand"), ("code", "404"),
     ]
 
-    /// Kinds of values that are drawn at random and are none of a secret, each with the share of them, in thousandths, that
-    /// may be hidden all the same: a number of 16 digits may begin and end as that of a card does.
+    /// Kinds of random values that are not secrets, each with the share, in thousandths, that may be hidden anyway: a
+    /// number of 16 digits may begin and end like a card's.
     package static let harmlessKinds: [(name: String, limit: Int, make: @Sendable (inout CorpusLetters) -> String)] = [
         (
             "date and time in 14 digits", 0,
@@ -77,7 +77,7 @@ extension RedactionCorpus {
         return number < 10 ? "0\(number)" : "\(number)"
     }
 
-    /// With its check digit (ISO/IEC 15420).
+    /// Appends the check digit (ISO/IEC 15420).
     private static func barcode(_ digits: String) -> String {
         let sum = digits.compactMap(\.wholeNumberValue).enumerated().reduce(0) { sum, digit in
             sum + digit.element * (digit.offset.isMultiple(of: 2) ? 1 : 3)

@@ -1,16 +1,16 @@
 import WaybillCore
 
-/// A secret that is known by its look.
+/// A secret that is recognized by its look.
 package struct SecretShape: Sendable {
     package var name: String
-    /// A text with the secret, and what of it must not be kept.
+    /// Makes a text with a secret, and the part of it that must not be kept.
     package var make: @Sendable (inout CorpusLetters) -> (text: String, secret: String)
 
     private init(_ name: String, _ make: @escaping @Sendable (inout CorpusLetters) -> (String, String)) {
         (self.name, self.make) = (name, make)
     }
 
-    /// A secret whose every letter is one.
+    /// A secret that must be hidden as a whole.
     fileprivate static func whole(_ name: String, _ make: @escaping @Sendable (inout CorpusLetters) -> String) -> Self {
         Self(name) { random in
             let text = make(&random)
@@ -18,7 +18,7 @@ package struct SecretShape: Sendable {
         }
     }
 
-    /// A secret with something around it that may stay.
+    /// A secret within other text, which may stay.
     fileprivate static func part(
         _ name: String, _ make: @escaping @Sendable (inout CorpusLetters) -> (String, String)
     ) -> Self { Self(name, make) }
@@ -140,7 +140,7 @@ extension RedactionCorpus {
         "PRIVATE-TOKEN",
     ]
 
-    /// Where shapes and names are looked for.
+    /// The places where shapes and names are looked for.
     static let places: [Place] = [
         Place(name: "query") { $0.wholeURL("https://a.example/x?p=1&\(percent($1))=\(percent($2))&q=2") },
         Place(name: "query, unencoded") { $0.wholeURL("https://a.example/x?\($1)=\(escapingMarks($2))") },
@@ -186,7 +186,7 @@ extension RedactionCorpus {
         Place(name: "log") { body($0, "first\n12:00 INFO \($1)=\(quoted($2)) end\nlast\n", "text/plain") },
     ]
 
-    /// Where no name stands.
+    /// The places without a name.
     static let unnamedPlaces: [Place] = [
         Place(name: "path") { $0.wholeURL("https://a.example/x/\(percent($2))/y") },
         Place(name: "header") { $0.value($2, named: "X-Note") },
@@ -202,7 +202,7 @@ extension RedactionCorpus {
         },
     ]
 
-    /// Where there is nothing but a name to tell a secret.
+    /// The places where only a name reveals a secret.
     static let namedPlaces: [Place] = [
         Place(name: "path") { $0.wholeURL("https://a.example/\(percent($1))/\($2)/x") },
         Place(name: "path of a Location") { $0.value("/a/\($1)/\($2)", named: "Location") },
@@ -214,7 +214,7 @@ extension RedactionCorpus {
         Place(name: "YAML") { body($0, "a: 1\n\($1): \($2)\nb: 2\n", "application/yaml") },
     ]
 
-    /// What needs a place of its own.
+    /// Secrets that need a special place.
     static let forms: [(name: String, keep: @Sendable (Redactor, String) -> String)] = [
         ("reset", { $0.wholeURL("https://a.example/reset/\($1)") }),
         ("password reset", { $0.wholeURL("https://a.example/password-reset/\($1)/form") }),
@@ -265,9 +265,9 @@ extension RedactionCorpus {
 
     // MARK: Check digits
 
-    /// Of Germany: ISO 13616.
+    /// A German account number (ISO 13616).
     private static func account(_ number: String) -> String {
-        // DE is 13 and 14.
+        // DE counts as 13 and 14.
         let remainder = (number + "131400").reduce(0) { ($0 * 10 + ($1.wholeNumberValue ?? 0)) % 97 }
         let check = 98 - remainder
         return "DE" + (check < 10 ? "0" : "") + "\(check)" + number
@@ -277,7 +277,7 @@ extension RedactionCorpus {
         text.enumerated().map { ($0.offset > 0 && $0.offset % 4 == 0 ? separator : "") + String($0.element) }.joined()
     }
 
-    /// ISO/IEC 7812.
+    /// A card's number with its check digit (ISO/IEC 7812).
     private static func card(_ number: String, separator: String) -> String {
         let digits = [4] + number.compactMap(\.wholeNumberValue)
         let sum = digits.reversed().enumerated().reduce(0) { sum, digit in

@@ -1,31 +1,32 @@
 package import WaybillCore
 
-/// Secrets of every kind in every place, and what looks like one and is none: each kind and each place is one line, and
-/// what is tried is each of the one with each of the other.
+/// Secrets of every kind in every place, and harmless values that look like secrets. Each kind and each place is one
+/// line, and each kind is tried in each place.
 ///
-/// The tests ask that nothing leaks and nothing harmless is hidden; the benchmark prints how much does.
+/// The tests require that nothing leaks and nothing harmless is hidden. The benchmark prints how much leaks and how
+/// much is hidden.
 package enum RedactionCorpus {
     /// One secret in one place.
     package struct Attempt: Sendable {
         package var kind: String
         package var place: String
-        /// What must not be there any more.
+        /// The text that must be gone.
         package var secret: String
         package var kept: String
 
-        /// Whether it is there still, in whatever encoding.
+        /// Whether the secret is still there, in any encoding.
         package var isLeak: Bool {
             kept.contains(secret) || RedactionCorpus.decodings(of: kept).contains { $0.contains(secret) }
         }
         package var sentence: String { "\(kind) in \(place): \(kept)" }
     }
 
-    /// Where a name and its value may stand.
+    /// A place for a name and its value.
     struct Place: Sendable {
         var name: String
-        /// Whether what is harmless stays there.
+        /// Whether harmless values stay there.
         var isKept = true
-        /// Records a value under a name, and says what was kept.
+        /// Records a value under a name, and returns the kept text.
         var keep: @Sendable (Redactor, _ name: String, _ value: String) -> String
     }
 
@@ -61,7 +62,7 @@ package enum RedactionCorpus {
         return result
     }
 
-    /// Each harmless value in each place, which must be there still.
+    /// Each harmless value in each place, where it must still be present.
     package static func harmlessAttempts(_ redactor: Redactor) -> [Attempt] {
         let ofTexts = (places + unnamedPlaces).filter(\.isKept).flatMap { place in
             harmlessTexts.map { text in
@@ -101,7 +102,7 @@ package enum RedactionCorpus {
     }
 }
 
-/// Letters as somebody might draw them who makes a secret; the same for the same seed.
+/// Random letters as a maker of secrets might draw them; the same for the same seed.
 package struct CorpusLetters: RandomNumberGenerator {
     private var state: UInt64
 
@@ -118,7 +119,7 @@ package struct CorpusLetters: RandomNumberGenerator {
 
     private static let letters = Array("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnopqrstuvwxyz")
 
-    /// Letters of both cases and digits, both of which it has.
+    /// A word that has both letters, of either case, and digits.
     package mutating func word(_ count: Int) -> String {
         String(
             (0..<count).map { index in

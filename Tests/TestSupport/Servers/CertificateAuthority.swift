@@ -1,10 +1,11 @@
 import Foundation
 
-/// A certificate authority of its own, which nobody trusts unless told to, and one certificate of it, for 127.0.0.1.
+/// A private certificate authority, which clients trust only if told to, and one certificate that it signs, for
+/// 127.0.0.1.
 public final class CertificateAuthority: Sendable {
     private let folder: TemporaryDirectory
 
-    /// The authority's certificate, for those who are to trust it.
+    /// The authority's certificate, for clients that must trust it.
     var certificate: URL { folder.file("authority.pem") }
     /// The server's certificate and key.
     var serverCertificate: URL { folder.file("server.pem") }
@@ -12,7 +13,7 @@ public final class CertificateAuthority: Sendable {
 
     /// Makes both with `openssl`.
     ///
-    /// - Throws: `MissingProgram` where there is none.
+    /// - Throws: `MissingProgram` if it is not installed.
     public init() throws {
         folder = try TemporaryDirectory()
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
@@ -31,10 +32,10 @@ public final class CertificateAuthority: Sendable {
     }
 
     #if os(Linux)
-    /// The environment of a process that trusts this authority, and nobody else.
+    /// The environment of a process that trusts this authority, and no other.
     ///
-    /// libcurl, which URLSession sends by there, has the place of its certificates compiled in. So what it loads them
-    /// with is answered by a library in between; everything else about TLS stays as it is.
+    /// On Linux, URLSession sends through libcurl, which has the location of its certificates compiled in. A library in
+    /// between replaces the file that libcurl loads; everything else about TLS stays the same.
     public func trusted() throws -> [String: String] {
         let source = """
             #define _GNU_SOURCE

@@ -12,7 +12,7 @@ public struct InstalledProgram {
             || names.allSatisfy { (try? InstalledProgram($0)) != nil }
     }
 
-    /// Looks for it on the PATH, and where administrators' programs are.
+    /// Looks for the program on the PATH, and in the folders of administrators' programs.
     init(_ name: String) throws {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
         let places = path.split(separator: ":").map { URL(filePath: String($0)).appending(path: name) }
@@ -22,7 +22,7 @@ public struct InstalledProgram {
         self.url = url
     }
 
-    /// Runs it to its end, without a sound.
+    /// Runs the program to its end, without its standard error.
     func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = url
@@ -38,7 +38,7 @@ public struct InstalledProgram {
     }
 }
 
-/// A program that the tests need is not there.
+/// A program that the tests need is not installed.
 public struct MissingProgram: Error, CustomStringConvertible {
     let name: String
 

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// nginx, as Debian has it, in the foreground on 127.0.0.1: a server that nobody here wrote.
+/// nginx as packaged by Debian, in the foreground on 127.0.0.1: a server written by others.
 ///
-/// It serves a folder, sends `/moved` on to `/hello.txt`, takes whatever is posted to `/upload`, and logs each request
-/// as one line.
+/// It serves a folder, redirects `/moved` to `/hello.txt`, accepts whatever is posted to `/upload`, and logs each
+/// request as one line.
 public final class Nginx: RealServer {
     public let port: Int
     private let process = Process()
     private let folder: TemporaryDirectory
     private let authority: CertificateAuthority?
 
-    /// Starts it; it answers from then on.
+    /// Starts the server. It answers from then on.
     ///
-    /// - Parameter authority: Who signs its certificate; nil: it speaks HTTP.
+    /// - Parameter authority: The authority that signs its certificate; `nil` for HTTP.
     public init(serving root: URL, authority: CertificateAuthority? = nil) throws {
         let program = try InstalledProgram("nginx")
         folder = try TemporaryDirectory()
         self.authority = authority
-        // It is given the socket, as in an upgrade of itself: so the port cannot be taken in between, and callers wait
-        // in its queue until it is up.
+        // nginx gets the socket, as in an upgrade of itself: nobody can take the port in between, and callers wait in
+        // its queue until it is up.
         let (socket, port) = try Socket.boundToLoopback()
         guard listen(socket.descriptor, 128) == 0 else { throw POSIXError.current }
         self.port = port

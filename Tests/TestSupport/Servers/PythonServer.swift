@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Python's `http.server` on 127.0.0.1: a server that nobody here wrote, and that speaks HTTP/1.0.
+/// Python's `http.server` on 127.0.0.1: a server written by others, which speaks HTTP/1.0.
 public final class PythonServer: RealServer {
     public let port: Int
     private let process = Process()
     private let log = Pipe()
     private let authority: CertificateAuthority?
 
-    /// Starts it; it answers from then on.
+    /// Starts the server. It answers from then on.
     ///
-    /// - Parameter authority: Who signs its certificate; nil: it speaks HTTP.
+    /// - Parameter authority: The authority that signs its certificate; `nil` for HTTP.
     public init(serving root: URL, authority: CertificateAuthority? = nil) throws {
         self.authority = authority
         process.executableURL = try InstalledProgram("python3").url
@@ -34,14 +34,15 @@ public final class PythonServer: RealServer {
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     public func stop() throws -> [String] {
-        // It logs a request before it answers, and the threads of a test pass on that they do not listen to SIGTERM.
+        // It logs each request before it answers. SIGTERM would not end it: it is blocked in a test's threads, and
+        // children inherit that.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         return String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n")
             .map(String.init)
     }
 
-    /// What `python3 -m http.server` does, on any free port and, if asked, over TLS.
+    /// The same as `python3 -m http.server`, on any free port and, if asked, over TLS.
     private static let program = """
         import http.server, ssl, sys
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)

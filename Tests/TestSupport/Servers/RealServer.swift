@@ -1,7 +1,7 @@
-/// A server that nobody here wrote, in a process of its own.
+/// A server written by others, in a separate process.
 public protocol RealServer: AnyObject {
     /// The port it listens on.
     var port: Int { get }
-    /// Ends it, once it has answered what it has begun, and gives its log of requests.
+    /// Ends the server once it has answered the requests that it has begun, and returns its log of requests.
     func stop() throws -> [String]
 }

@@ -8,7 +8,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Who may do what to which project.
+/// Access by route, role and project.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
     private let folder: TemporaryDirectory
     private let file: TokenFile
@@ -27,7 +27,7 @@ import WaybillTesting
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens), body)
     }
 
-    /// Every route and every role: who is let in is not told 401 or 403.
+    /// Requests every route with every role: an allowed role gets neither 401 nor 403.
     @Test(arguments: Route.allCases, Role.allCases)
     func aRouteLetsThoseInWhoHaveItsRole(route: Route, role: Role) async throws {
         let header = try header(role)
@@ -86,7 +86,7 @@ import WaybillTesting
                 #expect(!answer.text.contains("\(login.client.id)"))
                 #expect(!answer.text.contains(#"project="waybill""#))
             }
-            // Not even that it has been received: the same facts are new to the other project.
+            // The other project can't even tell that the set was received: the same facts are new to it.
             let receipt = try Receipt.decode(Array(try await server.post(body, headers: theirs).body))
             #expect(receipt.acceptedCount == 6)
             let erased = try await RawClient.send(
@@ -130,7 +130,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a browser, sent here by a page of any other site, is answered with what was recorded.
+    /// Breaks when a page of any other site can have the browser load recorded data.
     @Test(arguments: Route.allCases.filter { $0.role != .ingest })
     func whatThePageOfAnotherSiteAsksForIsA403(route: Route) async throws {
         var header = try header(.admin)
@@ -142,7 +142,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when an app in a browser cannot send what it records.
+    /// Breaks when an app in a browser can't send its recordings.
     @Test(arguments: [Route.addSet, .addSpans])
     func aPageOfAnotherSiteMaySendWhatItRecordsWithAToken(route: Route) async throws {
         var header = try header(.ingest)
@@ -169,7 +169,7 @@ import WaybillTesting
         }
     }
 
-    /// Without a token, any page that somebody looks at could fill a collector that is open to all.
+    /// Without a token, any page that somebody opens could fill a collector with open access.
     @Test(arguments: [Route.addSet, .addSpans])
     func anOpenCollectorTakesNothingFromThePageOfAnotherSite(route: Route) async throws {
         let collector = try Collector(folder: folder.url, limits: CollectorLimits())
@@ -185,7 +185,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when an answer can be loaded as a script or a picture by the page of another site.
+    /// Breaks when a page of another site can load an answer as a script or a picture.
     @Test func everyAnswerIsKeptFromOtherSites() async throws {
         let header = try header(.admin)
         try await serving { server in
@@ -224,7 +224,7 @@ import WaybillTesting
         #expect(open.identity(of: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")) != nil)
     }
 
-    /// Nobody is told that the token is wrong, which would have clients stop: it may be right.
+    /// The answer must not call the token wrong, because clients would then stop: the token may be valid.
     @Test func aTokenFileThatCannotBeReadIsA503() async throws {
         let header = try header(.read)
         try await serving { server in

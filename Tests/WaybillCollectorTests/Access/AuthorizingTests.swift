@@ -8,7 +8,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// A service with users of its own decides who may do what. The tests send real requests.
+/// A service with its own users decides who may do what. The tests send real requests.
 @Suite(.timeLimit(.minutes(5))) struct AuthorizingTests {
     private struct Broken: Error, CustomStringConvertible {
         let description = "the password of the database is hunter2"
@@ -20,7 +20,7 @@ import WaybillTesting
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// Users log in with a cookie or a field: `NAME.PROJECT.ROLE`.
+    /// Authenticates users by a cookie or a field of the form `NAME.PROJECT.ROLE`.
     private var access: Access {
         .authorizing { [calls] request in
             calls.withLock { $0.append(request) }
@@ -55,7 +55,7 @@ import WaybillTesting
 
     private func fields(_ name: String, _ role: Role) -> [String: String] { fields(name, "shop", role) }
 
-    /// Breaks when a client is let in that the service refuses, or isn't told what to do.
+    /// Breaks when the collector admits a client that the service refuses, or doesn't tell the client what to do.
     @Test(arguments: Route.allCases) func aRefusedClientGetsTheSentence(route: Route) async throws {
         try await serving { server, _ async throws in
             let path = route.path.replacing("{id}", with: "\(login.transaction)")
@@ -81,7 +81,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when an error of the service, which may quote secrets, is sent to clients, or isn't in the log.
+    /// Breaks when an error of the service, which may quote secrets, is sent to clients, or isn't logged.
     @Test func anErrorOfTheServiceIsInTheLogAlone() async throws {
         let log = LogLines()
         try await serving(log: log) { server, _ async throws in
@@ -100,7 +100,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a mistake of the service makes a file of any name.
+    /// Breaks when a mistake of the service creates a file with an arbitrary name.
     @Test(arguments: ["Shop", "a/b", String(repeating: "a", count: 65), "-a"])
     func aProjectThatIsNoneIsAMistakeOfTheService(project: String) async throws {
         let log = LogLines()
@@ -116,7 +116,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a user reads what belongs to others, or a new project needs a restart.
+    /// Breaks when a user can read other users' data, or a new project needs a restart.
     @Test func aUserSeesTheirProjectAloneAndANewOneIsOpened() async throws {
         try await serving { server, _ async throws in
             let body = Data(login.clientSet().encoded())
@@ -143,7 +143,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when one user can use up what all others at the same address may send.
+    /// Breaks when one user can use up the request rate of all others at the same address.
     @Test func usersAtOneAddressHaveTheirOwnRate() async throws {
         var limits = CollectorLimits()
         limits.requestsPerSecond = 2
@@ -161,7 +161,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when one user's stalled bodies keep the collector from taking in what others send.
+    /// Breaks when one user's stalled bodies keep the collector from accepting other users' sets.
     @Test func oneUsersShareOfRoomDoesNotTakeAnothers() async throws {
         var limits = CollectorLimits()
         (limits.bodyByteCount, limits.decompressedByteCount, limits.pendingByteCount) = (4_000, 4_000, 16_000)
@@ -183,7 +183,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when pages ask for a token that nobody has, or show a project to who isn't logged in.
+    /// Breaks when pages ask for a token that nobody has, or show a project to somebody who isn't logged in.
     @Test func pagesAreShownToTheUsersOfTheService() async throws {
         try await serving { server, _ async throws in
             #expect(
@@ -212,7 +212,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when the page of another site, whose requests have the user's cookies, sends or reads anything.
+    /// Breaks when a page of another site, whose requests carry the user's cookies, sends or reads anything.
     @Test(arguments: Route.allCases.filter { $0.role != nil })
     func theServiceIsNotAskedAboutThePageOfAnotherSite(route: Route) async throws {
         try await serving { server, _ async throws in
@@ -228,7 +228,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a question to the service that has no answer keeps a server from ending.
+    /// Breaks when an unanswered call to the service keeps a server from shutting down.
     @Test func aQuestionWithoutAnAnswerEndsWithItsServer() async throws {
         let (asked, ended) = (Gate(), Gate())
         let access = Access.authorizing { _ in

@@ -21,7 +21,7 @@ import Testing
         #expect(sessions.token(of: other, now: 0) == "a")
     }
 
-    /// Breaks when logging in again and again takes memory without end, or ends the sessions of others.
+    /// Breaks when repeated logins use unbounded memory, or end the sessions of others.
     @Test func aTokenHasABoundedNumberAndTheOldestGoes() {
         let other = sessions.begin(for: "b", now: 0)
         let first = sessions.begin(for: "a", now: 0)

@@ -39,7 +39,7 @@ import WaybillCore
         #expect(endless.end == nil && !endless.hasEnded(now: .max))
         #expect(ending.end?.wholeMatch(of: #/2026-03-02T\d\d:\d\d:\d\dZ/#) != nil)
         #expect(!ending.hasEnded(now: end - 1_000_000))
-        // At its end, right behind it, and for ever.
+        // At its end, shortly after it, and forever.
         #expect([end, end + 1, end + 86_400_000_000, .max].allSatisfy { ending.hasEnded(now: $0) })
     }
 
@@ -49,7 +49,7 @@ import WaybillCore
         #expect(mode == 0o600)
     }
 
-    /// Broken, a token whose digest agrees in a part of its bytes would open everything.
+    /// Breaks when a token whose digest matches only in some bytes is accepted.
     @Test(arguments: [0, 1, 15, 16, 30, 31]) func aDigestThatIsWrongInOneByteIsNotTheTokens(place: Int) throws {
         let (secret, token) = try file.add(role: .admin, project: .standard)
         let digest = SHA256.hash(Array(secret.bytes))

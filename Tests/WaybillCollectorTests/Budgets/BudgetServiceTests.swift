@@ -62,11 +62,12 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a budget is reported each minute, again after a restart, or never as kept again.
+    /// Breaks when a broken budget is reported each minute, reported again after a restart, or never reported as met
+    /// again.
     @Test func aBudgetIsPostedOnceWhenItBreaksAndOnceWhenItHoldsAgain() async throws {
         let server = try LoopbackServer { _ in .text("ok") }
         let budgets = try budgets(#"[{"use_case": "login", "failed_percent": 50}]"#)
-        // Nothing is known of the use case yet.
+        // The use case has no data yet.
         try await check(budgets, server, times: 2)
         #expect(server.requests.isEmpty && log.all.count { $0.contains("a budget is not checked") } == 1)
 
@@ -89,7 +90,7 @@ import WaybillTesting
         #expect(limits.map { $0["verdict"] } == ["holds"] && limits[0]["use_case"] == "login")
     }
 
-    /// Breaks when an outage of the receiver loses or repeats the news, or the log has the secret in its address.
+    /// Breaks when an outage of the receiver loses or repeats a notice, or the log contains the secret of its address.
     @Test func aReceiverThatIsAwayGetsTheNewsLater() async throws {
         let isAway = Locked(true)
         let server = try LoopbackServer { _ in isAway.withLock { $0 } ? .init(status: 503) : .text("ok") }
@@ -106,7 +107,7 @@ import WaybillTesting
         #expect(!log.all.contains { $0.contains("secret") })
     }
 
-    /// Breaks when a receiver that refuses forever is asked forever.
+    /// Breaks when the collector keeps asking a receiver that always refuses.
     @Test func aChangeIsPostedABoundedNumberOfTimes() async throws {
         let server = try LoopbackServer { _ in .init(status: 410) }
         try await add(.failed)
@@ -114,7 +115,7 @@ import WaybillTesting
         #expect(server.requests.count == 60)
     }
 
-    /// Breaks when one budget that can't be checked hides the others, or a redirect carries the news elsewhere.
+    /// Breaks when one budget that can't be checked hides the others, or a redirect sends the notice elsewhere.
     @Test func aBudgetThatCannotBeCheckedLeavesTheOthers() async throws {
         let other = try LoopbackServer { _ in .text("ok") }
         let server = try LoopbackServer { _ in .init(status: 307, headers: [("Location", "\(other.url())")]) }

@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The host of a collector hears what was stored, and can't delay or fail a request.
+/// The host of a collector is notified of stored facts, and can't delay or fail a request.
 @Suite(.timeLimit(.minutes(5))) struct DidStoreTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -20,7 +20,7 @@ import WaybillStore
         return notices.withLock { $0 }
     }
 
-    /// Breaks when the host acts on facts that a power cut can still undo, or that a reader doesn't see.
+    /// Breaks when the host is notified of facts that a power cut can still undo, or that a reader doesn't see.
     @Test func theHostHearsOfFactsThatAreCommitted() async throws {
         let (folder, notices, transaction) = (folder, notices, login.transaction)
         let isThere = Locked<[Bool]>([])
@@ -38,7 +38,7 @@ import WaybillStore
             var heard = try await heard(1)
             #expect(heard[0].origin.source == login.client.id && heard[0].origin.project == "waybill")
             #expect(heard[0].transactions == [login.transaction] && heard[0].factCount == 4)
-            // What arrives again stores nothing.
+            // A repeated set stores nothing.
             #expect(try await server.post(set).knownCount == 4)
             #expect(try await server.post(login.clientSet(3...6)).acceptedCount == 2)
             #expect(try await server.post(login.serverSet()).acceptedCount == 3)
@@ -63,7 +63,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a host that hangs delays answers, or its notices fill the memory.
+    /// Breaks when a hanging host delays answers, or its notices fill the memory.
     @Test func aHostThatHangsDelaysNoAnswer() async throws {
         let (gate, notices) = (Gate(), notices)
         let collector = try Collector(

@@ -32,7 +32,7 @@ import WaybillStore
         try check()
     }
 
-    /// Every test ends with a store whose books are sound.
+    /// Verifies the ledgers at the end of every test.
     private func check() throws {
         let verification = try StoreReader(.folder(folder.url)).verify()
         #expect(verification.isSound, "\(verification.problems)")
@@ -44,7 +44,7 @@ import WaybillStore
         return try #require(page.rows.first).ledger
     }
 
-    /// Breaks when the host isn't asked about a fact, or isn't told what the fact belongs to.
+    /// Breaks when the host isn't asked about a fact, or doesn't learn which transaction and source it belongs to.
     @Test func everyNewFactIsAskedAboutOnce() async throws {
         let hook: Hook = { $0 }
         try await serving(hook) { server async throws in
@@ -71,7 +71,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when what the host removes is stored, or what it adds escapes redaction and the limits.
+    /// Breaks when something that the host removed is stored, or its additions escape redaction and the limits.
     @Test func aChangedFactIsStoredRedactedAndWithinTheLimits() async throws {
         let hook: Hook = { draft in
             switch draft {
@@ -105,7 +105,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a client keeps a withheld fact, or the books call it missing, or count it twice.
+    /// Breaks when a client keeps a withheld fact, or the ledger counts it as missing, or twice.
     @Test func aWithheldFactIsForgottenByItsClientAndBookedOnce() async throws {
         let hook: Hook = { draft in if case .event = draft { nil } else { draft } }
         try await serving(hook) { server async throws in
@@ -113,7 +113,7 @@ import WaybillStore
             #expect(try await server.post(set) == Receipt(set: set.id, acceptedCount: 6))
             let ledger = try await self.ledger(server)
             #expect(ledger == Ledger(recorded: 6, delivered: 4, dropped: ["withheld": 2]))
-            // As after a lost answer.
+            // Repeats the set, as a client does after a lost answer.
             #expect(try await server.post(set) == Receipt(set: set.id, acceptedCount: 0, knownCount: 6))
             #expect(try await self.ledger(server) == ledger)
             #expect(drafts.withLock { $0.count } == 6)
@@ -124,7 +124,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when facts stay that belong to nothing, whatever the order in which they arrive.
+    /// Breaks when facts that belong to nothing remain, in whatever order the facts arrive.
     @Test(arguments: [[1...6], [1...1, 2...6], [2...6, 1...1], [4...6, 2...3, 1...1]])
     func nothingStaysOfAWithheldPart(order: [ClosedRange<Int64>]) async throws {
         let hook: Hook = { draft in if case .opened(let opened) = draft, !opened.isJoined { nil } else { draft } }
@@ -154,7 +154,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when an answer of another kind stores something that nobody meant.
+    /// Breaks when a draft of another kind, returned by the hook, stores unintended data.
     @Test func anAnswerOfAnotherKindWithholds() async throws {
         let first = Locked<RecordingDraft?>(nil)
         let hook: Hook = { draft in
@@ -169,7 +169,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a host without the rule forgets what was withheld, or loses what it already stored.
+    /// Breaks when a host without the rule forgets which facts were withheld, or loses facts that it already stored.
     @Test func afterARestartTheBooksStayAsTheyAre() async throws {
         let hook: Hook = { draft in if case .event = draft { nil } else { draft } }
         try await serving(hook) { server async throws in
@@ -200,7 +200,7 @@ import WaybillStore
                 .utf8)
     }
 
-    /// Breaks when spans go past the host, or an export still has what it removed.
+    /// Breaks when spans bypass the hook, or an export still contains what the hook removed.
     @Test func spansAreChangedAndWithheldAsFactsAre() async throws {
         let hook: Hook = { draft in
             switch draft {
@@ -246,7 +246,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when sets of version 0.0.1 go past the host.
+    /// Breaks when sets of version 0.0.1 bypass the hook.
     @Test func setsOf2015AreChangedAndWithheldAsFactsAre() async throws {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples")
         let body = try Data(contentsOf: examples.appending(path: "legacy/login.json").standardizedFileURL)

@@ -96,7 +96,7 @@ import WaybillCore
     }
 
     @Test func commitsWaitForTheDisk() async throws {
-        // sqlite.org/pragma.html#pragma_synchronous: 2 is FULL.
+        // `PRAGMA synchronous` returns 2 for FULL: sqlite.org/pragma.html#pragma_synchronous.
         let store = try #require(try await collector.projects.project(.standard).store as? SQLiteStore)
         #expect(
             try await store.writer.run { store throws(WaybillError) in

@@ -6,7 +6,7 @@ import WaybillCollector
 import WaybillCore
 import WaybillQueries
 
-/// Bodies that are no set: each is answered with a problem document, and nothing is kept.
+/// Bodies that aren't valid sets: each gets a problem document, and none is stored.
 @Suite(.timeLimit(.minutes(5))) struct BodyProblemTests {
     private let folder: TemporaryDirectory
     private let collector: Collector
@@ -65,7 +65,7 @@ import WaybillQueries
             let headers = ["Content-Type": TransactionSet.mediaType, "Transfer-Encoding": "chunked"]
             try await client.send(RawClient.head("POST", "/v1/sets", headers: headers))
             for _ in 0..<5 { try await client.send(Data("400\r\n\(String(repeating: " ", count: 1024))\r\n".utf8)) }
-            // The body has not ended; the answer does not wait for it.
+            // The collector answers although the body has not ended.
             try await client.response().expectProblem(413, "Content Too Large")
         }
     }
@@ -114,7 +114,7 @@ import WaybillQueries
 }
 
 extension RawClient.Response {
-    /// An RFC 9457 problem document of this status, and nothing else.
+    /// Expects an RFC 9457 problem document with this status, and nothing else.
     func expectProblem(_ status: Int, _ title: String, location: SourceLocation = #_sourceLocation) {
         #expect(self.status == status, sourceLocation: location)
         #expect(header("Content-Type") == "application/problem+json", sourceLocation: location)

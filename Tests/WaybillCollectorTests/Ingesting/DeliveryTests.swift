@@ -8,14 +8,14 @@ import WaybillCore
 @testable import WaybillQueries
 import WaybillTesting
 
-/// A manager and a collector over a real socket, when the answer does not come back.
+/// A manager and a collector over a real socket when answers are lost.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
     private enum Login: Int, UseCase {
         static let code = 0
         case requestSent = 1
     }
 
-    /// Posts to the collector, and loses the answers to the first sets.
+    /// Posts to the collector and loses the answers to the first sets.
     private final class LossyTransport: FlushTransport {
         private let inner: URLSessionTransport
         private let lossesLeft: Locked<Int>
@@ -38,7 +38,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a lost answer would double every event of a set, as it did in the first framework.
+    /// Breaks when a lost answer doubles every event of a set, as it did in the first framework.
     @Test func anAnswerLostAfterTheCommitDoublesNothingAndLosesNothing() async throws {
         let folder = try TemporaryDirectory()
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in

@@ -9,7 +9,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// A manager that writes sets 0.0.1, and a collector that reads them, over a real socket.
+/// A manager that writes sets 0.0.1 and a collector that reads them, over a real socket.
 @Suite(.timeLimit(.minutes(5))) struct LegacyDeliveryTests {
     private enum Login: Int, UseCase {
         static let code = 17

@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Clients of version 0.0.1: a 2xx deletes what they have sent, so it must mean that it is stored.
+/// Clients of version 0.0.1 delete a set after a 2xx, so a 2xx must mean that the set is stored.
 @Suite(.timeLimit(.minutes(5))) struct LegacySetTests {
     private static let type = "application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8"
     private let folder: TemporaryDirectory
@@ -59,7 +59,7 @@ import WaybillStore
         }
     }
 
-    /// The first framework's own sample is made with this one.
+    /// The first framework's own sample uses this version.
     @Test func theVersionOfTheOriginalSampleIsTaken() async throws {
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
             let type = "application/vnd.peapptxnlog.apptxnset-v1.0.0+json;charset=UTF-8"
@@ -69,7 +69,7 @@ import WaybillStore
         }
     }
 
-    /// Broken, the client sends the whole set again without end, or what was wrong with it is seen nowhere.
+    /// Breaks when the client resends the whole set endlessly, or its mistakes are reported nowhere.
     @Test func aBadTransactionIsQuarantinedAndTheOthersOfItsSetAreTaken() async throws {
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
             var body = String(decoding: try example("legacy/login.json"), as: UTF8.self)

@@ -8,7 +8,7 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// What is too much is refused, before it costs memory.
+/// The collector refuses oversized bodies before they cost memory.
 @Suite(.timeLimit(.minutes(5))) struct LimitTests {
     private let folder: TemporaryDirectory
     private let set = LoginHistory().clientSet()
@@ -72,7 +72,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, 64 KB would take 64 MB, and a thousand times as much with a thousand of them.
+    /// Breaks when 64 KB take 64 MB of memory, and a thousand such bodies a thousand times as much.
     @Test func aGzipBombIsA413OnceItIsTooLarge() async throws {
         try await serving(limits { $0.decompressedByteCount = 1 << 20 }) { server in
             let bomb = try gzip([UInt8](repeating: UInt8(ascii: " "), count: 64 << 20))
@@ -96,8 +96,8 @@ import WaybillTesting
         let length = set.encoded().count
         let collector = try Collector(folder: folder.url, limits: limits { $0.pendingByteCount = length + length / 4 })
         try await CollectorServer.run(collector) { server async throws in
-            // Takes half of the room, and keeps it: its body does not end. Another set, of a few bytes more or less,
-            // finds too little.
+            // Reserves half of the room and keeps it, because its body does not end. Not enough is left for another set
+            // of about the same size.
             let slow = try RawClient(port: server.port)
             try await slow.send(
                 RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: length)
@@ -156,7 +156,7 @@ import WaybillTesting
         #expect(room.count == 0)
     }
 
-    /// Breaks when one token, or one project, can keep all others from being taken in.
+    /// Breaks when one token, or one project, can keep the collector from accepting the sets of all others.
     @Test func oneTokenHasHalfOfTheRoomAndOneProjectThreeQuarters() throws {
         let room = SharedBudget(limit: 100)
         let (one, second, others) = (try bearer(), try bearer(), try bearer(#require(ProjectName("shop"))))
@@ -175,7 +175,7 @@ import WaybillTesting
         withExtendedLifetime((first, next, last)) {}
     }
 
-    /// Else a set that is allowed would never find room.
+    /// Otherwise an allowed set would never find room.
     @Test func aShareHoldsTheLargestBody() throws {
         let room = SharedBudget(limit: 100, largest: 90)
         try room.reservation(for: bearer()).grow(by: 90)
@@ -184,7 +184,8 @@ import WaybillTesting
         #expect(throws: Problem.overloaded) { try small.reservation(for: bearer()).grow(by: 81) }
     }
 
-    /// Breaks when what a few kilobytes could become is held while they stall: four of them would take all of the room.
+    /// Breaks when the decompressed size of stalled bodies is reserved: four bodies of a few kilobytes would take all
+    /// of the room.
     @Test func aGzipThatStallsHoldsWhatWasSentOfIt() async throws {
         let bomb = try gzip([UInt8](repeating: UInt8(ascii: " "), count: 12 << 20))
         let collector = try Collector(folder: folder.url)

@@ -8,7 +8,7 @@ import WaybillCore
 @testable import WaybillQueries
 import WaybillTesting
 
-/// Rates that a collector hands out, over a real socket, to apps that take them and apps that do not.
+/// Sampling rates that a collector sends over a real socket, to apps that accept them and apps that do not.
 @Suite(.timeLimit(.minutes(5))) struct SamplingRatesTests {
     private enum Login: Int, UseCase {
         static let code = 7
@@ -38,8 +38,8 @@ import WaybillTesting
         return .testing(delivery: .transport(URLSessionTransport(collector: url))) { $0 = options }
     }
 
-    /// Breaks when a collector's rates do not reach the app, hold for what was begun before, lose what fails, or reach
-    /// an app that did not ask.
+    /// Breaks when a collector's rates do not reach the app, apply to transactions begun earlier, drop failed
+    /// transactions, or reach an app that did not ask.
     @Test func anAppDeliversAsItsCollectorAsks() async throws {
         let collector = try Collector(folder: folder.url, limits: limits([Login.name: 0, "8": 1, "*": 0.5]))
         try await CollectorServer.run(collector) { server async throws in
@@ -57,13 +57,13 @@ import WaybillTesting
             let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.count == 3 + 4)
             #expect(page.rows.count { $0.useCase == Login.code && $0.outcome == .succeeded } == 1 + 2)
-            // In the app, all of them are there.
+            // The app's own store still has all of them.
             #expect(try willing.allRecords().count == 4)
         }
     }
 
-    /// Breaks when a name that the store knows from before means nothing, or somebody who gives it to another use case
-    /// has that one dropped.
+    /// Breaks when a name that the store already knows has no effect, or when somebody who gives that name to another
+    /// use case has that use case dropped.
     @Test func aNameStandsForTheCodesThatHaveIt() async throws {
         func post(_ names: [RecordedName], to server: CollectorServer) async throws -> [SamplingRate] {
             let source = SourceIdentity(id: GUID())
@@ -89,7 +89,7 @@ import WaybillTesting
                     SamplingRate(useCase: nil, perMillion: 1_000_000), SamplingRate(useCase: 3, perMillion: 250_000),
                     SamplingRate(useCase: 9, perMillion: 500_000),
                 ])
-            // Anybody with the token can call another use case so: that must not have it dropped.
+            // Anybody with the token can give another use case this name, which must not have that use case dropped.
             let both = try await post([RecordedName(useCase: 4, name: "login")], to: server)
             #expect(both.map(\.useCase) == [nil, 3, 4, 9])
             #expect(both.map(\.perMillion) == [1_000_000, 1_000_000, 1_000_000, 500_000])

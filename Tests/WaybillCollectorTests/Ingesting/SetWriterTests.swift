@@ -18,7 +18,7 @@ import WaybillCore
         writer = SetWriter(.folder(folder.url)) { counters.count($0) }
     }
 
-    /// Broken, every request would wait for a sync of its own.
+    /// Breaks when every request waits for its own sync.
     @Test func setsThatWaitAtTheSameTimeShareACommit() async throws {
         let hold = DispatchSemaphore(value: 0)
         writer.thread.perform { _ in hold.wait() }
@@ -32,7 +32,7 @@ import WaybillCore
                 }
             }
             do {
-                defer { hold.signal() }  // what waits could not be cancelled
+                defer { hold.signal() }  // waiting sets could not be cancelled
                 try await eventually("50 sets wait") { writer.waitingCount == 50 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -42,7 +42,7 @@ import WaybillCore
         #expect(counters.values.acceptedFacts == 300)
     }
 
-    /// Broken, who sends many large sets at once holds up everybody else for as long as all of them take.
+    /// Breaks when a client that sends many large sets at once delays all others until all of its sets are written.
     @Test func aSmallSetWaitsForTheFirstLargeOneAndNotForAll() async throws {
         let commits = Locked<[[Int]]>([])
         let writer = SetWriter(.folder(folder.file("other"))) { results in
@@ -71,7 +71,7 @@ import WaybillCore
         #expect(commits.withLock { $0 } == [[20_000, 6], [20_000], [20_000]])
     }
 
-    /// A large set ends the commit that it is in, so that what comes after it does not make it larger still.
+    /// A large set ends its commit, to keep later sets from making the commit even larger.
     @Test func aCommitTakesNoMoreThanItsShareOfFacts() async throws {
         let hold = DispatchSemaphore(value: 0)
         writer.thread.perform { _ in hold.wait() }

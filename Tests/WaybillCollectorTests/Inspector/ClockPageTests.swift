@@ -7,14 +7,14 @@ import WaybillCore
 @testable import WaybillInspector
 import WaybillQueries
 
-/// One transaction by either clocks, and two compared.
+/// One transaction by either clock, and a comparison of two.
 @Suite(.timeLimit(.minutes(5))) struct ClockPageTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// A collector that has a login whose server's clock is five minutes ahead.
+    /// Runs a collector with a login whose server's clock is five minutes ahead.
     private func run(_ body: (CollectorServer) async throws -> Void) async throws {
         try await CollectorServer.run(try Collector(folder: folder.url)) { server in
             _ = try await server.post(login.clientSet())
@@ -27,7 +27,7 @@ import WaybillQueries
         }
     }
 
-    /// A login of the same client, so many seconds after the other; without an outcome it is open.
+    /// Makes a login of the same client, `seconds` after the other. Without an outcome it is open.
     private func other(after seconds: Int, useCase: Int = 0, _ outcome: TransactionOutcome?) -> (GUID, TransactionSet) {
         let id = GUID()
         let source = SourceIdentity(
@@ -157,7 +157,7 @@ import WaybillQueries
         #expect(LoginDestination("//evil.example/beside?a=1").path == "transactions")
     }
 
-    /// Broken, a link to the login would lead to a page beside the inspector: browsers take `%2e%2e` for `..`.
+    /// Breaks when a link to the login leads to a page outside the inspector: browsers treat `%2e%2e` as `..`.
     @Test(arguments: [
         "transactions/%2e%2e/%2e%2e", "transactions/..", "transactions/%2E./x", "transactions/a%2fb",
         "transactions/%5c",

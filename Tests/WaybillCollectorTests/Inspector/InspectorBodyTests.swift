@@ -28,7 +28,7 @@ import WaybillQueries
         }
     }
 
-    /// Records an exchange, and gives what its page is called.
+    /// Records an exchange and returns the path of its page.
     private func record(_ bytes: [UInt8], _ type: String) async throws -> String {
         let url = try #require(URL(string: "https://api.example.com/file"))
         let exchange = transactions.openExchange(ExchangeRequest(url: url))
@@ -75,7 +75,7 @@ import WaybillQueries
         }
     }
 
-    /// Broken, a rule that came after the recording would not hold for what is shown and taken away.
+    /// Breaks when a rule added after the recording does not apply to pages and downloads.
     @Test func whatIsShownAndTakenAwayIsRedactedOnceMore() async throws {
         let page = try await record(Array(#"{"user":"jo","session_token":"s3cr3t-s3cr3t"}"#.utf8), "application/json")
         try await run { server in

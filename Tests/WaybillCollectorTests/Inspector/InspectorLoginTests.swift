@@ -8,7 +8,7 @@ import WaybillInspector
 import WaybillQueries
 import WaybillTesting
 
-/// Who sees the pages.
+/// Logging in to the pages.
 @Suite(.timeLimit(.minutes(5))) struct InspectorLoginTests {
     private let folder: TemporaryDirectory
     private let tokens: TokenFile
@@ -22,7 +22,7 @@ import WaybillTesting
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens), body)
     }
 
-    /// What a browser sends along once it has logged in.
+    /// Logs in and returns the cookie field that a browser would send.
     private func cookie(_ server: CollectorServer, _ token: BearerToken) async throws -> [String: String] {
         let set = try #require(try await logIn(server, token.text).header("Set-Cookie"))
         return ["Cookie": String(set.prefix { $0 != ";" })]
@@ -108,7 +108,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when what a browser lost is the token itself, which opens the API and has no end.
+    /// Breaks when a browser can lose the token itself, which opens the API and never expires.
     @Test func theTokenIsNoSession() async throws {
         let secret = try tokens.add(role: .read, project: .standard).secret
         try await run { server in
@@ -156,7 +156,7 @@ import WaybillTesting
         }
     }
 
-    /// A link from elsewhere may be followed; what a page of another site loads by itself may not.
+    /// A browser may follow a link from another site, but a page there may not load anything without the user.
     @Test(arguments: [
         ("/transactions", "navigate", "document", 303), ("/login", "navigate", "document", 200),
         ("/transactions", "navigate", "iframe", 403), ("/transactions", "no-cors", "script", 403),

@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillInspector
 import WaybillQueries
 
-/// What the pages show of a store.
+/// The contents of the pages for a store.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPageTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -53,7 +53,7 @@ import WaybillQueries
         }
     }
 
-    /// Broken, pages would take long on a slow network, or a browser that cannot unpack them would show noise.
+    /// Breaks when pages load slowly on a slow network, or a browser that can't decompress them shows noise.
     @Test func pagesAreCompressedForBrowsersThatAskForIt() async throws {
         try await run { server in
             for (coding, isCompressed) in [("gzip, br", true), ("identity", false), ("gzip;q=0", false)] {

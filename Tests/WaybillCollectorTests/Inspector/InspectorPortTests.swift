@@ -15,7 +15,7 @@ import WaybillUI
 import FoundationNetworking
 #endif
 
-/// The inspector without a server, beside the same one behind Hummingbird.
+/// Compares the inspector without a server to the same inspector behind Hummingbird.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPortTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -23,7 +23,7 @@ import FoundationNetworking
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// For each route what is there, what is not, and what is asked for in a way that cannot be read.
+    /// Returns addresses for each route: existing, missing and malformed ones.
     private func addresses(of route: InspectorRoute) -> [String] {
         let (transaction, exchange) = ("\(login.transaction)", "\(login.client.id):3")
         return switch route {
@@ -84,7 +84,7 @@ import FoundationNetworking
         case .downloadDelivery: ["/delivery/quarantine.json", "/delivery/rejections.json", "/delivery/nothing"]
         case .loadAsset: [InspectorAsset.style, .script, .icon].map { "/assets/\($0.name)" } + ["/assets/nothing"]
         case .askToken: ["/login", "/login?to=network%2Fx%3A1", "/login?to=//evil.example"]
-        // Nothing of a collector's or of a file's can be changed.
+        // Collectors and files offer no changes.
         case .showControls, .change: ["/controls"]
         case .newRule, .addRule: ["/controls/rule"]
         case .editRule, .saveRule: ["/controls/rule/x"]
@@ -92,7 +92,7 @@ import FoundationNetworking
         }
     }
 
-    /// Sends a request to a server and gives it to an inspector, and compares what comes of it.
+    /// Sends a request to a server and to an inspector, and compares the responses.
     private func compare(_ request: InspectorRequest, _ inspector: Inspector, _ server: CollectorServer) async throws {
         let own = await inspector.respond(to: request)
         let path = request.root + request.path + (request.query.isEmpty ? "" : "?\(request.query)")
@@ -105,7 +105,7 @@ import FoundationNetworking
         #expect(served.status == own.status, "\(request.method) \(path)")
         let fields = served.headers.map { (name: $0.name.lowercased(), value: $0.value) }
             .filter { !["content-length", "date", "server"].contains($0.name) }
-        // Every login begins a session of its own.
+        // Every login begins its own session.
         func line(_ name: String, _ value: String) -> String {
             "\(name.lowercased()): \(value.replacing(#/waybill_session=[A-Za-z0-9_-]+/#, with: "waybill_session=..."))"
         }
@@ -224,7 +224,7 @@ import FoundationNetworking
         #expect(await inspector.respond(to: foreign).status == 403)
     }
 
-    /// Breaks when a web view in an app shows other bytes than a browser, or is led elsewhere.
+    /// Breaks when a web view in an app shows other bytes than a browser, or follows links to other places.
     @Test func aWebViewIsGivenWhatABrowserGets() async throws {
         try await fill()
         let collector = try collector(.open)
@@ -265,8 +265,8 @@ import FoundationNetworking
         }
     }
 
-    /// Breaks when a server lets through what the inspector refuses, or keeps from it what it needs to know: forms that are
-    /// long, where they came from, and by which name they were asked.
+    /// Breaks when a server accepts a request that the inspector refuses, or withholds information that the inspector
+    /// needs: long forms, their origin, and the host name of the request.
     @Test func theControlsOfAnAppAreTheSame() async throws {
         let inspector = Inspector(TransactionManager.testing(clock: clock), hasControls: true)
         func post(_ address: String, _ form: String, origin: String? = nil) -> InspectorRequest {

@@ -8,7 +8,7 @@ import WaybillInspector
 import WaybillQueries
 import WaybillStore
 
-/// The pages of sources and of delivery, of a collector and of a store in a file.
+/// The pages about sources and delivery, for a collector and for a store in a file.
 @Suite(.timeLimit(.minutes(5))) struct InspectorSourcesTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -70,7 +70,7 @@ import WaybillStore
         }
     }
 
-    /// Broken, nobody learns what their apps send in vain before a user complains.
+    /// Breaks when nobody learns of rejected data before a user complains.
     @Test func whatACollectorRejectsIsToldWithTheReason() async throws {
         try await run { server in
             _ = try await server.post(login.clientSet())

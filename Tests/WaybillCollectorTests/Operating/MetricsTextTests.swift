@@ -5,9 +5,9 @@ import Testing
 import WaybillCore
 import WaybillStore
 
-/// What Prometheus reads.
+/// The metrics page that Prometheus reads.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTextTests {
-    /// Broken, one name with a quotation mark would make the whole page unreadable.
+    /// Breaks when one name with a quotation mark makes the whole page unreadable.
     @Test func whatStandsInALabelIsEscaped() {
         var metrics = MetricsText()
         metrics.add("m", .counter, "Help.", [MetricsText.Sample(["a": "x\"y\\z\nw", "b": "1"], 7)])
@@ -24,8 +24,8 @@ import WaybillStore
                 """)
     }
 
-    /// Broken, an alert on failures counts a login for each server that took part, or again for each retry of a set, or
-    /// misses one whose end overtook its beginning.
+    /// Breaks when an alert on failures counts a login for each server that took part, or again for each retry of a
+    /// set, or misses one whose end arrived before its beginning.
     @Test func aTransactionCountsOnceWhateverTheOrderOfItsFacts() async throws {
         let folder = try TemporaryDirectory()
         let collector = try Collector(folder: folder.url, access: .open)
@@ -53,8 +53,8 @@ import WaybillStore
         }
     }
 
-    /// Broken, a client with made-up names fills the memory of the collector and of Prometheus, or stops the process
-    /// with an extreme time.
+    /// Breaks when a client with made-up names fills the memory of the collector and of Prometheus, or stops the
+    /// process with an extreme time.
     @Test func useCasesBeyondTheLimitShareOneName() {
         let counters = Counters()
         counters.count(

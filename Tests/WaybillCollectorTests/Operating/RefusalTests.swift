@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Whom a collector has refused, and why, is counted and told, without their secrets and without an end.
+/// The collector counts and logs refused requests and their reasons, without secrets and within bounds.
 @Suite(.timeLimit(.minutes(5))) struct RefusalTests {
     private let folder: TemporaryDirectory
     private let file: TokenFile
@@ -62,7 +62,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a secret lies in the log, or somebody who asks in vain fills the disk with it.
+    /// Breaks when the log contains a secret, or repeated refused requests fill the disk with log lines.
     @Test func aRefusalIsLoggedOnceInAWhileWithTheNameOfTheTokenAndNotItsValue() async throws {
         let ingest = try file.add(role: .ingest, project: .standard)
         let log = LogLines()

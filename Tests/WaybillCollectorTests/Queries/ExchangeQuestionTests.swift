@@ -106,7 +106,7 @@ import WaybillQueries
         }
     }
 
-    /// All sources of this test begin alike, since codes have 32 letters and there are 33.
+    /// At least two of the 33 sources share a first letter, because codes use 32 letters.
     @Test func aCodeThatSeveralHaveIsA409ThatNamesThem() async throws {
         try await CollectorServer.run(collector) { server async throws in
             let logins = (0..<33).map { _ in LoginHistory() }

@@ -6,7 +6,7 @@ import WaybillCollector
 import WaybillCore
 import WaybillQueries
 
-/// The textual filter at the routes that take it, and what has changed since.
+/// The textual filter on the routes that support it, and the changes since a position.
 @Suite(.timeLimit(.minutes(5))) struct FilterTests {
     private let folder: TemporaryDirectory
     private let collector: Collector
@@ -75,7 +75,7 @@ import WaybillQueries
         }
     }
 
-    /// Breaks when a change is left out, told twice, or told although nothing of the transaction came.
+    /// Breaks when a change is missing, reported twice, or reported although nothing new of the transaction arrived.
     @Test func whatHasChangedSinceIsToldOnce() async throws {
         try await CollectorServer.run(collector) { server async throws in
             func changes(_ after: String, _ filter: String = "") async throws -> (ids: [GUID], position: String) {

@@ -118,7 +118,7 @@ import WaybillQueries
         }
     }
 
-    /// Source X recorded 1,000 facts, 998 have arrived, and 2 were dropped on the device, for room.
+    /// Source X recorded 1,000 facts: 998 have arrived, and the device dropped 2 for lack of room.
     @Test func whatADeviceDroppedIsToldWithTheReason() async throws {
         try await CollectorServer.run(collector) { server async throws in
             let login = LoginHistory()
@@ -136,7 +136,7 @@ import WaybillQueries
         }
     }
 
-    /// Broken, a collector of many devices answers with megabytes, or leaves some out.
+    /// Breaks when a collector of many devices answers with megabytes, or leaves some devices out.
     @Test func sourcesComePageByPageTheFirstThatWasHeardInFront() async throws {
         try await CollectorServer.run(collector) { server async throws in
             var heard: [GUID] = []

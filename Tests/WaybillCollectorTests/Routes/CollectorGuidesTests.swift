@@ -10,7 +10,7 @@ import WaybillClickHouse
 import WaybillCore
 #endif
 
-/// The snippets of the guides on the collector and its pages, as they stand there.
+/// The snippets of the guides on the collector and its pages, verbatim.
 @Suite(.timeLimit(.minutes(5))) struct CollectorGuidesTests {
     @Test func aServerOfYourOwnHasTheRoutesAndThePages() async throws {
         let temporary = try TemporaryDirectory()
@@ -27,7 +27,7 @@ import WaybillCore
     }
 
     #if ClickHouse
-    /// Broken, a collector would start without its database, and refuse each set later.
+    /// Breaks when a collector starts without its database, and refuses each set later.
     @Test func aCollectorWhoseDatabaseIsNotThereDoesNotStart() async throws {
         let temporary = try TemporaryDirectory()
         let (folder, access) = (temporary.url, Access.tokens)

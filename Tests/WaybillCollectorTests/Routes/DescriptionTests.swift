@@ -6,8 +6,8 @@ import WaybillQueries
 import WaybillCollector
 import WaybillCore
 
-/// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is
-/// OpenAPI at all.
+/// `Schemas/collector.openapi.yaml` describes the collector. An independent validator in CI checks that it is valid
+/// OpenAPI.
 @Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
     private let lines: [Substring]
 
@@ -29,7 +29,7 @@ import WaybillCore
         #expect(routes.sorted() == Route.allCases.map(\.rawValue).sorted())
     }
 
-    /// Each operation as a line of the text has it: its own requirement, or the one of all.
+    /// Reads each operation's security requirement line by line: its own, or the default one.
     @Test func itHasTheRoleOfEveryRoute() {
         var (path, route): (Substring, Substring) = ("", "")
         var roles: [Substring: Substring] = [:]

@@ -55,7 +55,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a misspelt request erases something, or everything.
+    /// Breaks when a misspelled request erases something, or everything.
     @Test(arguments: [
         "", "?installation=x", "?id=0000-0000", "?app=app", "?id=x",
         "?installation=01890a5d-ac96-774b-bcce-b302099a8057&id=1",
@@ -84,7 +84,7 @@ import WaybillStore
         }
     }
 
-    /// Breaks when a code beyond the first page cannot be asked for, or is told twice.
+    /// Breaks when a code beyond the first page can't be requested, or is listed twice.
     @Test func codesWithSeveralNamesComeInPages() async throws {
         try await serving { server in
             for name in ["first", "second"] {

@@ -6,8 +6,7 @@ import WaybillCollector
 import WaybillCore
 import WaybillStore
 
-/// Secrets of clients that redact less, or did when they recorded, stay out of a collector's files and of what it
-/// answers.
+/// Secrets that clients failed to redact, now or when recording, stay out of a collector's files and answers.
 @Suite(.timeLimit(.minutes(5))) struct RedactionTests {
     private static let secret = "hunter22sunny"
     private let folder: TemporaryDirectory
@@ -15,7 +14,7 @@ import WaybillStore
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// With a secret in a name, an attribute, an error's text, a query and a header field.
+    /// A set with a secret in a name, an attribute, an error's text, a query and a header field.
     private var secretSet: TransactionSet {
         var set = login.clientSet()
         let token = "Bearer \(Self.secret)"
@@ -53,7 +52,8 @@ import WaybillStore
         #expect(!found)
     }
 
-    /// Broken, a collector hides what its apps left visible, or shows what they alone know to be a secret.
+    /// Breaks when a collector hides values that its apps left visible, or shows values that only its apps know to be
+    /// secret.
     @Test func aCollectorGoesByTheNamesOfItsApps() async throws {
         var set = login.clientSet()
         for index in set.sources[0].facts.indices {

@@ -49,7 +49,7 @@ import WaybillCore
         let collector = try Collector(folder: folder.url)
         try await CollectorServer.run(collector) { server async throws in
             let other = try Connection(place.uri(), .readWrite, at: "test")
-            // Renaming looks into all views, and these call functions.
+            // Renaming parses all views, and these call functions.
             try other.execute("PRAGMA trusted_schema = ON; ALTER TABLE events RENAME TO elsewhere")
             let response = try await server.post(Data(login.clientSet().encoded()))
             response.expectProblem(503, "Service Unavailable")

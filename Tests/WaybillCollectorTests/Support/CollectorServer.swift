@@ -8,21 +8,21 @@ import TestSupport
 import WaybillCore
 
 extension Collector {
-    /// Open to all, as most tests want it.
+    /// Creates an open collector, which is what most tests need.
     init(folder: URL, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
         try self.init(folder: folder, access: .open, limits: limits)
     }
 }
 
 extension Collector {
-    /// What a browser sends along that has logged in with this token.
+    /// Returns the cookie field of a browser that has logged in with this token.
     func sessionCookie(_ token: BearerToken) throws -> [String: String] {
         let identity = try access.identity(fieldValue: token.fieldValue)
         return ["Cookie": "waybill_session=\(access.beginSession(of: identity) ?? "")"]
     }
 }
 
-/// A collector that really listens, on a port that the system picks, for as long as a test's body runs.
+/// A collector that listens on a port that the system picks, while a test's body runs.
 struct CollectorServer {
     let port: Int
 
@@ -72,7 +72,7 @@ struct CollectorServer {
         return try await RawClient.send("POST", "/v1/sets", to: port, headers: headers, body: body)
     }
 
-    /// The receipt of a set, which must be there.
+    /// Posts a set and returns its receipt, which must exist.
     func post(_ set: TransactionSet) async throws -> Receipt {
         let response = try await post(Data(set.encoded()))
         guard response.status == 200, response.header("Content-Type") == Receipt.mediaType else {
@@ -83,7 +83,7 @@ struct CollectorServer {
 
     struct Refusal: Error { var response: RawClient.Response }
 
-    /// An answer in the keys of the description.
+    /// Returns an answer, decoded with the keys of the API description.
     func value<Value: Decodable>(_ path: String, as type: Value.Type = Value.self) async throws -> Value {
         let response = try await get(path)
         guard response.status == 200 else { throw Refusal(response: response) }

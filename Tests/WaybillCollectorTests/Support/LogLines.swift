@@ -2,11 +2,11 @@
 import Logging
 import WaybillCore
 
-/// A log that keeps what it is told.
+/// A log that keeps its lines.
 final class LogLines: Sendable {
     private let lines = Locked<[String]>([])
 
-    /// Message and metadata of each line, in order.
+    /// The message and metadata of each line, in order.
     var all: [String] { lines.withLock { $0 } }
 
     /// A logger that writes here.

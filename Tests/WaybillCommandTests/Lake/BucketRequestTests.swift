@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The examples that AWS publishes: docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html. A bucket
-/// refuses a signature with one bit that is not as it wants it, and does not say which.
+/// refuses a signature with one wrong bit, and does not say which bit.
 @Suite(.timeLimit(.minutes(5))) struct BucketRequestTests {
     private let credentials = BucketCredentials(
         id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
@@ -49,7 +49,7 @@ import FoundationNetworking
         #expect(request.url?.absoluteString == "https://examplebucket.s3.us-east-1.amazonaws.com/a%20b/%C3%BC")
     }
 
-    /// RFC 4231, test cases 2 and 6: a short key, and one that is longer than a block.
+    /// RFC 4231, test cases 2 and 6: a short key, and one longer than a block.
     @Test func codesAreThoseOfHMAC() {
         let short = SHA256.authentication(of: Array("what do ya want for nothing?".utf8), by: Array("Jefe".utf8))
         #expect(SHA256.hex(ofHash: short) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
@@ -60,7 +60,7 @@ import FoundationNetworking
 
     private func address() throws -> BucketAddress { try BucketAddress("s3://examplebucket", environment: [:]) }
 
-    /// The examples' host names no region, as that of us-east-1 need not.
+    /// The host in the examples names no region, which us-east-1 does not require.
     private func signature(_ request: BucketRequest) throws -> String? {
         let address = try BucketAddress(
             "s3://x", environment: ["AWS_ENDPOINT_URL": "https://examplebucket.s3.amazonaws.com"])

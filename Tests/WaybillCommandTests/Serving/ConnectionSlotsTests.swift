@@ -10,7 +10,7 @@ import WaybillCore
 
 @testable import WaybillCommand
 
-/// Connections without a network, whose time goes on when the test says so.
+/// Connections without a network, on a clock that the test advances.
 @Suite(.timeLimit(.minutes(1))) final class ConnectionSlotsTests {
     private let folder: TemporaryDirectory
     private let time = Locked(NIODeadline.uptimeNanoseconds(0))
@@ -38,7 +38,7 @@ import WaybillCore
         }
     }
 
-    /// A connection that was taken.
+    /// Returns an accepted connection.
     private func connect(_ slots: ConnectionSlots) throws -> EmbeddedChannel {
         slots.connectionOpened()
         let channel = EmbeddedChannel(handler: ConnectionSlot(slots))
@@ -53,7 +53,7 @@ import WaybillCore
         try channel.writeInbound(HTTPRequestPart.head(head))
     }
 
-    /// A connection on which a request has begun.
+    /// Returns a connection with an open request.
     private func begun(_ slots: ConnectionSlots, _ token: String) throws -> EmbeddedChannel {
         let channel = try connect(slots)
         try begin(channel, token)
@@ -69,7 +69,7 @@ import WaybillCore
 
     private func pass(_ amount: TimeAmount) { time.withLock { $0 = $0 + amount } }
 
-    /// Whether one more may come, once those that have to go for it have gone.
+    /// Returns whether the slots accept another connection after closing those that have to make room.
     private func isOpen(_ slots: ConnectionSlots, _ channels: [EmbeddedChannel]) -> Bool {
         _ = slots.isAcceptingNewConnections()
         for channel in channels { channel.embeddedEventLoop.run() }
@@ -100,7 +100,7 @@ import WaybillCore
 
     @Test func whatRestsBetweenRequestsMakesRoomAndWhatIsWorkedOnDoesNot() throws {
         let slots = slots(2)
-        // Each shows its token before the next one comes, so that there are never two strangers.
+        // Each shows its token before the next one connects, which leaves at most one stranger at a time.
         let (resting, busy) = (try begun(slots, "one"), try begun(slots, "two"))
         for channel in [resting, busy] { try end(channel) }
         pass(.seconds(3_600))
@@ -110,7 +110,7 @@ import WaybillCore
         #expect(!resting.isActive && busy.isActive)
     }
 
-    /// Breaks when one token, or the tokens of one project, can have every connection at work for them.
+    /// Breaks when one token, or the tokens of one project, can occupy every connection.
     @Test func oneTokenHasHalfOfTheSlotsAndOneProjectThreeQuarters() throws {
         let slots = slots(8)
         let senders = ["one", "one", "one", "one", "one", "two", "two", "two", "other", "other"]
@@ -127,7 +127,7 @@ import WaybillCore
         #expect(try channels[4].readInbound(as: HTTPRequestPart.self) == nil, "nobody works on it")
     }
 
-    /// Breaks when a share is used up by what is over.
+    /// Breaks when answered or closed requests still count against a share.
     @Test func whatIsAnsweredOrGoneGivesItsPlaceBack() throws {
         let slots = slots(2)
         let first = try connect(slots)
@@ -145,7 +145,7 @@ import WaybillCore
         #expect(refused.withLock { $0 } == 0)
     }
 
-    /// Breaks when a store is read for nobody, or when what was answered before ends what comes next.
+    /// Breaks when the collector reads a store for a client that hung up, or an answered request cancels the next one.
     @Test func whatIsDoneForAClientEndsWhenItHangsUp() async throws {
         let slots = slots(2)
         let channel = NIOAsyncTestingChannel()
@@ -157,7 +157,7 @@ import WaybillCore
         let answer = Task {
             try await slots.whileConnected(channel) {
                 begun.open()
-                // Never has anything, so that it ends by being cancelled alone.
+                // The stream never yields anything, so only cancellation ends the loop.
                 for await _ in AsyncStream<Void>.makeStream().stream {}
                 return Task.isCancelled
             }

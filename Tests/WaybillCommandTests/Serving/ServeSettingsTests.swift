@@ -17,7 +17,7 @@ import WaybillCore
         return folder.file("settings.json").path
     }
 
-    /// Every setting has another value in each place, and the one that should win does.
+    /// Sets every setting to a different value in each place, and expects the value with the highest precedence.
     @Test func optionsComeBeforeTheEnvironmentAndThatBeforeTheFile() async throws {
         let file = try file(#"{"port": 1, "maxConnections": 2, "idleSeconds": 3}"#)
         let environment = ["WAYBILL_PORT": "4", "WAYBILL_MAX_CONNECTIONS": "5"]
@@ -28,7 +28,7 @@ import WaybillCore
         #expect(settings.headerSeconds == 10)
     }
 
-    /// Breaks when a setting is read under another name than the one that is printed, or printed from another one.
+    /// Breaks when a setting is read under another name than the printed one, or printed from another setting.
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
         let budgets = folder.file("budgets.json").path
         try Data(#"[{"use_case": "login", "failed_percent": 2}]"#.utf8).write(to: folder.file("budgets.json"))
@@ -59,7 +59,7 @@ import WaybillCore
         #expect(options.lines == lines)
     }
 
-    /// Breaks when a collector that nobody configured fills its disk, or one that was told "no limit" deletes.
+    /// Breaks when a collector without configuration fills its disk, or one configured with "no limit" deletes data.
     @Test func whatNobodyChoseIsBoundedAndToldAndWhatWasChosenHolds() async throws {
         let defaults = try await ServeSettings(environment: [:])
         #expect(defaults.limits.maximumAge == .seconds(90 * 86_400) && defaults.limits.storeByteCount == 10 << 30)
@@ -76,7 +76,7 @@ import WaybillCore
         #expect(none.lines.contains("retentionDays = 0") && none.lines.contains("maxStoreBytes = 0"))
     }
 
-    /// Breaks when tokens go over the network in the clear, and nobody has said yes to it.
+    /// Breaks when the collector sends tokens over the network in the clear without consent.
     @Test func beyondLoopbackItTakesTLSOrAYes() async throws {
         for host in ["0.0.0.0", "::", "192.0.2.1", "collector.example"] {
             let error = await #expect(throws: WaybillError.self) {
@@ -91,7 +91,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when one of several rates goes unheard.
+    /// Breaks when the collector ignores one of several rates.
     @Test func ratesAreGivenOneByOneOrTogether() async throws {
         let flags = try ServeFlags.parse(["--sample", "login=0.1", "--sample", "a=b=1, 7=0.25", "--sample", "0.5"])
         let settings = try await ServeSettings(flags, environment: [:])

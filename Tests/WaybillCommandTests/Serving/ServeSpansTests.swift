@@ -5,21 +5,21 @@ import Testing
 import WaybillCore
 import WaybillStore
 
-/// A collector that hands on what it receives as spans, as it runs.
+/// A running collector that forwards received data as spans.
 @Suite(.timeLimit(.minutes(5))) struct ServeSpansTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// Breaks when a restart forgets where it was, begins from the start, or leaves out what came while nobody served.
+    /// Breaks when a restart loses its position, starts over, or leaves out data that arrived while no collector ran.
     @Test func spansGoOutAsTheyComeAndNotAgainAfterARestart() async throws {
         let backend = try SpanBackend()
         let serve = try await ServeProcess.start(folder, "--otlp", backend.url)
         #expect(await serve.post(login.clientSet()) != nil)
         #expect(await serve.post(login.serverSet()) != nil)
         await backend.hasSpans(3)
-        // A round is noted before the next one begins.
+        // The collector notes a round before it begins the next one.
         let first = backend.spans
         #expect(await serve.post(LoginHistory().serverSet()) != nil)
         await backend.hasSpans(4)
@@ -77,7 +77,7 @@ import WaybillStore
         #expect(await serve.status() == 0)
     }
 
-    /// Breaks when the end waits for an answer that never comes.
+    /// Breaks when shutdown waits for an answer that never comes.
     @Test func aBackendThatDoesNotAnswerDoesNotHoldUpTheEnd() async throws {
         let backend = try SpanBackend { _ in .never }
         let serve = try await ServeProcess.start(folder, "--otlp", backend.url)
@@ -86,7 +86,7 @@ import WaybillStore
         serve.process.terminate()
         #expect(await serve.status() == 0)
 
-        // What was under way is not taken for sent.
+        // Spans in flight don't count as sent.
         let other = try SpanBackend()
         let again = try await ServeProcess.start(folder, "--otlp", other.url)
         await other.hasSpans(1)
@@ -94,7 +94,7 @@ import WaybillStore
     }
 }
 
-/// A tracing backend that answers as it is told, and can be waited for.
+/// A tracing backend with scripted answers that tests can wait for.
 private final class SpanBackend: Sendable {
     private struct State {
         var requestCount = 0
@@ -105,7 +105,7 @@ private final class SpanBackend: Sendable {
     let server: LoopbackServer
     private let state: Locked<State>
 
-    /// - Parameter answer: Given the number of requests before.
+    /// - Parameter answer: Receives the number of earlier requests.
     init(
         _ answer: @escaping @Sendable (Int) -> LoopbackServer.Response = { _ in .text("{}", type: "application/json") }
     ) throws {
@@ -125,13 +125,13 @@ private final class SpanBackend: Sendable {
 
     var url: String { server.url().absoluteString }
 
-    /// The IDs of the spans that it took, in order of arrival.
+    /// The IDs of the accepted spans, in order of arrival.
     var spans: [String] { state.withLock { $0.spans } }
 
-    /// Returns once it has taken so many different ones.
+    /// Returns once the backend has accepted `count` different spans.
     func hasSpans(_ count: Int) async { await wait { Set($0.spans).count >= count } }
 
-    /// Returns once it has had so many requests.
+    /// Returns once the backend has received `count` requests.
     func wasAsked(_ count: Int) async { await wait { $0.requestCount >= count } }
 
     private func wait(until isMet: @escaping @Sendable (State) -> Bool) async {

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// HTTPS, as a client sees it that trusts one certificate: curl, since URLSession on Linux cannot be told whom to
-/// trust.
+/// HTTPS as seen by a client that trusts one certificate. The client is curl, because URLSession on Linux can't be
+/// configured to trust a certificate.
 ///
 /// The certificate is self-signed, made for 127.0.0.1 with `openssl req -x509`, and its key is no secret.
 @Suite(.timeLimit(.minutes(5))) struct ServeTLSTests {
@@ -28,7 +28,7 @@ import Testing
             "--cacert", path("certificate.pem"), "-H", "Authorization: Bearer \(token)",
             serve.url + "/v1/transactions?outcome=failed")
         #expect(answer.contains(#""use_case_name":"login""#))
-        // Our own client trusts the system's certificates.
+        // Waybill's client trusts the system's certificates.
         #expect(try await Command.waybill("list", serve.url, environment: ["WAYBILL_TOKEN": token]).status == 1)
     }
 

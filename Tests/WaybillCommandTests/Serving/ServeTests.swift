@@ -52,7 +52,7 @@ import WaybillStore
         let set = LoginHistory().clientSet()
         let body = Data(set.encoded())
         let client = try RawClient(port: serve.port)
-        // In one piece, so that when health is answered the head of the set has been read, too.
+        // One write, so an answer to the health request means that the head of the set has been read, too.
         try await client.send(
             RawClient.head("GET", "/v1/health")
                 + RawClient.head(
@@ -61,7 +61,7 @@ import WaybillStore
         #expect(try await client.response().status == 200)
 
         serve.process.signal(signal)
-        // It takes no more connections once it has the signal.
+        // The collector accepts no more connections after the signal.
         try await eventually("the collector takes no more connections") { (try? RawClient(port: serve.port)) == nil }
         try await client.send(body.dropFirst(10))
         let response = try await client.response()
@@ -81,8 +81,8 @@ import WaybillStore
         #expect(try await client.untilClosed().isEmpty)
     }
 
-    /// However steadily they come: a body that trickles would else hold its connection, and what has been read of it,
-    /// for ever.
+    /// The limits apply to steady bodies, too: a trickling body would otherwise keep its connection, and the bytes read
+    /// so far, forever.
     @Test func whatComesTooLateIsCutOff() async throws {
         let serve = try await ServeProcess.start(folder, "--header-seconds", "1", "--body-seconds", "1")
         let silent = try RawClient(port: serve.port)
@@ -96,7 +96,7 @@ import WaybillStore
         #expect(await serve.post(LoginHistory().clientSet())?.acceptedCount == 6)
     }
 
-    /// Breaks when a body may rest for as long as a whole one may take: a minute.
+    /// Breaks when a body may stall for as long as a whole body may take: a minute.
     @Test func aBodyOfWhichTooLittleComesIsCutOffBeforeItsTimeIsOver() async throws {
         let serve = try await ServeProcess.start(folder, "--stalled-seconds", "1", "--body-seconds", "3600")
         let slow = try RawClient(port: serve.port)
@@ -107,7 +107,7 @@ import WaybillStore
         #expect(try await slow.untilClosed().isEmpty)
     }
 
-    /// Breaks when whoever comes first, and shows no token, keeps all others out for as long as a connection may rest.
+    /// Breaks when the first client, without a token, keeps all others out for as long as a connection may stay idle.
     @Test func connectionsAtRestMakeRoomForThoseWhoCome() async throws {
         let token = try await folder.addToken("read")
         let serve = try await ServeProcess.start(folder, "--max-connections", "1", asksForToken: true)
@@ -159,8 +159,8 @@ import WaybillStore
         #expect(result.errors.hasPrefix("Error: Without tokens the collector listens on loopback alone"))
     }
 
-    /// Breaks when a page from elsewhere, whose name was turned to this machine, can read what asks for no token (DNS
-    /// rebinding).
+    /// Breaks when a page from elsewhere, whose host name was rebound to this machine (DNS rebinding), can read answers
+    /// that need no token.
     @Test func insecureAnswersToNamesOfThisMachineAlone() async throws {
         let serve = try await ServeProcess.start(folder)
         for path in ["/transactions", "/network", "/login", "/v1/transactions", "/v1/export", "/metrics", "/nowhere"] {

@@ -4,13 +4,13 @@ import TestSupport
 import WaybillCore
 import WaybillStore
 
-/// The built tool, run to its end.
+/// A finished run of the built tool.
 struct Command {
     let output: String
     let errors: String
     let status: Int32
 
-    /// - Parameter environment: Besides that of the tests, of which no token is inherited.
+    /// - Parameter environment: Variables in addition to those of the tests, whose tokens are not inherited.
     static func waybill(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
         try await waybill(arguments, environment: environment)
     }
@@ -38,19 +38,19 @@ struct Command {
             status: process.terminationStatus)
     }
 
-    /// The output without the end of its last line.
+    /// The output without its last line break.
     var text: String { output.hasSuffix("\n") ? String(output.dropLast()) : output }
 }
 
-/// `waybill serve` as a process, until it is ended or let go.
+/// A `waybill serve` process, which runs until it is ended or released.
 struct ServeProcess {
     let process: ChildProcess
     let port: Int
     let url: String
 
-    /// Starts it and waits for its first line.
+    /// Starts the process and waits for its first line.
     ///
-    /// - Parameter asksForToken: Otherwise it runs with `--insecure`.
+    /// - Parameter asksForToken: `false` runs it with `--insecure`.
     static func start(
         _ folder: TemporaryDirectory, _ arguments: String..., asksForToken: Bool = false,
         environment: [String: String] = [:]
@@ -67,10 +67,10 @@ struct ServeProcess {
         return ServeProcess(process: process, port: number, url: String(port.1))
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     func status() async -> Int32 { await onThread { process.finish().status } }
 
-    /// Posts a set; nil where there is no receipt.
+    /// Posts a set and returns the receipt; `nil` if the answer has none.
     func post(_ set: TransactionSet) async -> Receipt? {
         let headers = ["Content-Type": TransactionSet.mediaType]
         let answer = try? await RawClient.send(
@@ -80,7 +80,7 @@ struct ServeProcess {
     }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs a blocking closure on its own thread.
 private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
@@ -88,19 +88,19 @@ private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) 
 }
 
 extension TemporaryDirectory {
-    /// Makes a store of these sets here, closed again.
+    /// Makes a store from these sets in this folder, and closes it.
     func makeStore(of sets: TransactionSet...) throws {
         let store = try Store(.folder(url))
         for set in sets { _ = try store.ingest(set, receivedAt: LoginHistory.begun + 60_000_000) }
         try store.checkpoint()
     }
 
-    /// Makes a token of the collector that has its folder here.
+    /// Makes a token for the collector whose folder this is.
     func addToken(_ role: String, _ arguments: String...) async throws -> String {
         try await Command.waybill(["token", "add", url.path, "--role", role] + arguments).text
     }
 
-    /// Writes a set to a file here, as `FileTransport` does.
+    /// Writes a set to a file in this folder, as `FileTransport` does.
     func write(_ set: TransactionSet, named name: String) throws {
         try Data(set.encoded()).write(to: file("\(name).waybill-set.json"))
     }

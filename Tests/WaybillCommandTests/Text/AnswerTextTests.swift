@@ -8,7 +8,7 @@ import WaybillCore
 
 /// Answers as tables.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTextTests {
-    /// Long names, wide ones, and times from microseconds to days.
+    /// Answers with long and wide names, and times from microseconds to days.
     static var answers: [AnyAnswer] {
         let name = "zahlungsbestätigungAbgeschlossen登録済みリクエスト"
         let filter = TransactionFilter()
@@ -106,7 +106,7 @@ import WaybillCore
             value: value, statistics: NumberStatistics([(1_048_576, 1_000_000), (0.123456789, 3_000_000)]), without: 2)
     }
 
-    /// Three that were quick, and 16 that took the whole timeout.
+    /// Three quick requests, and 16 that took the whole timeout.
     private static let timedOut = NetworkGroup(
         role: .client, host: "api.example.com", path: "/login", method: "POST", count: 20,
         statuses: NetworkGroup.StatusCounts(), states: [.completed: 3, .failed: 16, .cancelled: 1],
@@ -118,7 +118,7 @@ import WaybillCore
         firstOpened: Date(timeIntervalSince1970: 0), lastOpened: Date(timeIntervalSince1970: 1), slowest: [],
         failing: [])
 
-    /// Broken, a p99 of 360 ms stands alone where four of five requests took thirty seconds and failed.
+    /// Breaks when a table shows a p99 of 360 ms without saying that four of five requests failed after thirty seconds.
     @Test func timeoutsAreToldBesideThePercentilesThatDoNotCountThem() {
         let answer = AnyAnswer.network(NetworkQuestion(), NetworkAnswer(exchanges: 20, groups: [Self.timedOut]))
         let lines = Redactor.off.redacted(answer).lines(about: "", Palette(isColored: false), width: 200)
@@ -130,7 +130,7 @@ import WaybillCore
         #expect(csv.contains("failed_p99_us") && csv.contains(",16,30000000,"))
     }
 
-    /// Broken, a percentile of all is taken for one of those that succeeded.
+    /// Breaks when a reader takes a percentile of all transactions for one of the successes.
     @Test func durationsSayWhichOutcomesTheyCount() {
         for answer in Self.answers {
             let lines = Redactor.off.redacted(answer).lines(about: "login", Palette(isColored: false), width: 200)
@@ -145,7 +145,7 @@ import WaybillCore
         }
     }
 
-    /// Broken, people cannot tell since when a version is there, or what its first days were like.
+    /// Breaks when the answer doesn't show when a version first appeared, or how its first days went.
     @Test func anAnswerWithStepsSaysWhenEachVersionWasFirstSeen() throws {
         let answer = try #require(
             Self.answers.first { if case .duration(let question, _) = $0 { question.step != nil } else { false } })
@@ -169,7 +169,7 @@ import WaybillCore
     }
 
     @Test(arguments: answers, [80, 100, 200]) func tablesHaveRoom(answer: AnyAnswer, width: Int) {
-        // Sentences wrap by themselves; tables would not.
+        // Sentences may be wider, because they wrap; tables must fit.
         let tables = lines(answer, width: width).drop { !$0.isEmpty }.filter {
             !$0.contains(" had ") && !$0.hasPrefix("zahlung") && !$0.hasPrefix("Counted by ")
         }
@@ -177,14 +177,14 @@ import WaybillCore
         #expect(tables.count > 2)
     }
 
-    /// Broken, a collector that sends an impossible count ends the command that asked it.
+    /// Breaks when a collector that sends an impossible count ends the command that asked it.
     @Test(arguments: [Int.min, -1, 0]) func aCountBelowTheRowsLeavesNoneOut(count: Int) {
         let answer = ErrorsAnswer(errors: [Self.error("rejected", users: 1)], errorCount: count)
         #expect(answer.moreCount == 0)
         #expect(!lines(.errors(ErrorsQuestion(), answer), width: 80).isEmpty)
     }
 
-    /// Broken, people would read “Shop.Lo…” beside the whole name of a use case.
+    /// Breaks when people read “Shop.Lo…” beside the whole name of a use case.
     @Test func aNarrowTerminalShowsTheWholeErrorLongest() {
         let summaries = ["signInWithAnAccountOfAnotherService", "signUp"].map { name in
             UseCaseSummary(

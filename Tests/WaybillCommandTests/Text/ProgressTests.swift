@@ -3,7 +3,7 @@ import Testing
 
 @testable import WaybillCommand
 
-/// What is said while an answer takes long.
+/// Progress messages during long answers.
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
     private let seconds: AsyncStream<Void>
     private let second: AsyncStream<Void>.Continuation
@@ -18,7 +18,7 @@ import Testing
         (said, saying) = AsyncStream.makeStream()
     }
 
-    /// A second goes by when the test says so.
+    /// Runs `body` with progress, on seconds that the test advances.
     private func shown(isTerminal: Bool, _ body: () async throws -> Int) async throws -> Int {
         try await Progress.shown(
             isTerminal: isTerminal,
@@ -29,7 +29,7 @@ import Testing
             say: { [saying] in saying.yield($0) }, body)
     }
 
-    /// All that was said and not looked at yet.
+    /// Returns all messages that no test has read yet.
     private func rest() async -> [String] {
         saying.finish()
         return await said.reduce(into: []) { $0.append($1) }

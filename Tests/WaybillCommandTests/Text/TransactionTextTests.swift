@@ -67,7 +67,7 @@ import WaybillQueries
         #expect(lines.contains { $0.contains("├─▶ POST") && $0.hasSuffix("no end recorded") })
     }
 
-    /// Breaks when nobody sees that the transaction is one of a share, and why it is there.
+    /// Breaks when the text doesn't say that the transaction was sampled, and why it was kept.
     @Test func whatWasSampledIsSaidToBe() throws {
         var record = try Login.record()
         record.summary.sampling = Fact.Sampling(perMillion: 100_000, isChosen: false)
@@ -75,7 +75,7 @@ import WaybillQueries
         #expect(lines.contains("sampled       10 %, not chosen: kept, since it failed"))
     }
 
-    /// Breaks when nobody is told that somebody else's part may be what lists show.
+    /// Breaks when the text doesn't warn that lists may show another source's part.
     @Test func twoWhoSayThatTheyBeganItAreTold() throws {
         var record = try Login.record()
         func notes() -> [String] {
@@ -87,7 +87,7 @@ import WaybillQueries
         #expect(notes().count == 1 && notes()[0].contains("2 sources say that they began it"))
     }
 
-    /// Broken, what somebody sent or damaged ends the program of the person who looks at it.
+    /// Breaks when hostile or damaged data ends the program of the person who reads it.
     @Test func timesAtTheLimitsOfTheFormatAreShown() throws {
         let times = [Limits.largestInteger, -Limits.largestInteger, 0]
         for (first, second) in times.flatMap({ first in times.map { (first, $0) } }) {
@@ -121,7 +121,7 @@ import WaybillQueries
     }
 }
 
-/// A failed login as two sources recorded it.
+/// A failed login as recorded by two sources.
 private enum Login {
     static let begun: Int64 = 1_772_366_400_000_000
 

@@ -20,8 +20,7 @@ import WaybillStore
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Breaks when a project is left out, or what was acknowledged before is missing, or the copy knows less than the
-    /// collector.
+    /// Breaks when the backup lacks a project or acknowledged data, or the copy knows less than the collector.
     @Test func aCollectorThatRunsIsCopiedWithAllProjectsAndTheCopyCanBeServed() async throws {
         let token = try await folder.addToken("read")
         try folder.makeStore(of: login.clientSet(), login.serverSet())
@@ -54,7 +53,7 @@ import WaybillStore
         #expect(list.status == 0 && list.output.contains("login"))
     }
 
-    /// Breaks when sets that come meanwhile make the copy fail, or one that is half there.
+    /// Breaks when sets that arrive during the backup make it fail, or the copy contains half a set.
     @Test func whatIsWrittenMeanwhileIsThereAsASetOrNotAtAll() async throws {
         try folder.makeStore(of: login.clientSet())
         let serve = try await ServeProcess.start(folder)
@@ -98,7 +97,7 @@ import WaybillStore
         try folder.makeStore(of: login.clientSet())
         let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))
         let size = try file.seekToEnd()
-        // Everything behind the page with the schema.
+        // Everything after the page with the schema.
         try file.seek(toOffset: 8192)
         try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size) - 8192))
         try file.close()
@@ -115,7 +114,7 @@ import WaybillStore
         #expect(try copies.names().isEmpty)
     }
 
-    /// Breaks when the copy has another history: then everything would be exported again, or what is new left out.
+    /// Breaks when the copy has another history: an export would then repeat everything, or leave out new data.
     @Test func anExportGoesOnInTheCopy() async throws {
         try folder.makeStore(of: login.clientSet())
         let backend = try LoopbackServer { _ in .text("{}", type: "application/json") }

@@ -20,7 +20,7 @@ import WaybillQueries
             .count
     }
 
-    /// Breaks when a script erases what nobody has confirmed.
+    /// Breaks when a script erases data without confirmation.
     @Test func withoutATerminalAndWithoutYesNothingIsErased() async throws {
         let result = try await Command.waybill("erase", folder.url.path, "--all")
         #expect(result.status == 1)

@@ -58,7 +58,7 @@ import WaybillQueries
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {
             let unknown = try await Command.waybill("list", place, "--network", "host:x event:requestsend")
-            // A problem tells where a mistake begins, and not how long it is.
+            // A problem document gives the offset of a mistake, but not its length.
             #expect(unknown.errors.contains("  host:x event:requestsend\n               ^"), "\(unknown.errors)")
             #expect(unknown.errors.contains("did you mean “requestSent”?"))
         }

@@ -53,8 +53,7 @@ import WaybillCore
                 .map { String($0.drop { $0 != "." }) }.sorted() == [".ndjson", ".ndjson.gz"])
     }
 
-    /// Breaks when the page of a collector is another than that of its folder, or a page without transactions does not
-    /// say why.
+    /// Breaks when a collector's page differs from its folder's page, or a page without transactions does not say why.
     @Test func aPageForPeopleComesFromAFolderAndFromACollector() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {

@@ -34,7 +34,7 @@ import WaybillCore
         }
     }
 
-    /// The place is marked, whether the text or a name in it is wrong, and whoever finds it.
+    /// The command marks a mistake in the syntax or in a name, whether the command or the collector finds it.
     @Test func aMistakeIsMarked() async throws {
         let wrong = try await Command.waybill("list", store, "outcome:failed took>fast")
         #expect(wrong.status == 64)
@@ -60,7 +60,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when what comes is not shown, is shown twice, or without what passes; or when an end leaves half a line.
+    /// Breaks when a new match is missing or shown twice, a transaction that doesn't match is shown, or the end leaves
+    /// half a line.
     @Test func whatComesIsShownAsItComes() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {
@@ -71,7 +72,7 @@ import WaybillCore
             }
             #expect(try await next() == login.transaction)
             let new = LoginHistory()
-            #expect(await serve.post(new.serverSet()) != nil)  // does not pass: nobody has failed yet
+            #expect(await serve.post(new.serverSet()) != nil)  // doesn't match: nothing has failed yet
             #expect(await serve.post(new.clientSet()) != nil)
             #expect(try await next() == new.transaction)
             let newest = LoginHistory()
@@ -80,14 +81,14 @@ import WaybillCore
             #expect(try await next() == newest.transaction)
             follow.signal(SIGINT)
             #expect(await following { follow.finish() }.output.isEmpty)
-            // For the other place there is one transaction again.
+            // The next place must start with one transaction again.
             for id in [new.transaction, newest.transaction] {
                 #expect(try await Command.waybill("erase", serve.url, "--id", "\(id)", "--yes").status == 0)
             }
         }
     }
 
-    /// Breaks when what comes of a transaction is not shown, or is shown twice, or is another's.
+    /// Breaks when new facts of a transaction are missing, shown twice, or belong to another transaction.
     @Test func oneTransactionIsFollowedAsItGrows() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {
@@ -105,7 +106,7 @@ import WaybillCore
             while said.count < 100, said.last?.contains("└ failed") != true {
                 said.append(try #require(await following { text.line() }))
             }
-            #expect(await serve.post(LoginHistory().clientSet()) != nil)  // somebody else's
+            #expect(await serve.post(LoginHistory().clientSet()) != nil)  // another transaction
             #expect(await serve.post(new.serverSet()) != nil)
             let after = try await next()
             #expect(after.parts.count == 2 && after.timeline.count > before.timeline.count)
@@ -120,7 +121,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when nobody can look on while an app runs: the store is another process's, which goes on writing it.
+    /// Breaks when nobody can follow a running app, whose process keeps writing the store.
     @Test func aTransactionOfARunningAppIsFollowed() async throws {
         let place = folder.file("running").path
         let app = try ChildProcess("TestProcess", ["live", place])
@@ -139,7 +140,7 @@ import WaybillCore
         app.kill()
     }
 
-    /// Breaks when somebody who tries a tool of five lines sees nothing of it: such a tool ends before it has a store.
+    /// Breaks when the list is empty for somebody who tries a tool of five lines, which ends before it has a store.
     @Test func whatAShortProgramRecordedIsListedAtOnce() async throws {
         let place = folder.file("short").path
         #expect(try ChildProcess("TestProcess", ["short-end", place]).finish().status == 0)
@@ -155,7 +156,7 @@ import WaybillCore
             "what is stored leaves no journal")
     }
 
-    /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
+    /// Breaks when a line of JSON repeats the stored text, which redaction at capture may have missed.
     @Test func aLineThatFollowsIsRedacted() throws {
         let summary = TransactionSummary(
             id: GUID(), useCase: 0, useCaseName: "login", outcome: .failed, begunMicroseconds: LoginHistory.begun,
@@ -166,7 +167,7 @@ import WaybillCore
         #expect(!line.contains("hunter22sunny") && line.contains(Redactor.placeholder))
     }
 
-    /// Runs what blocks on a thread of its own.
+    /// Runs a blocking closure on its own thread.
     private func following<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -31,8 +31,8 @@ import WaybillCore
         #expect(try await Command.waybill("show", store, "\(login.transaction)").status == 0)
     }
 
-    /// Files of before the version stood in name and body, of now, and of a version to come: that one is named, not
-    /// passed over.
+    /// Import finds files from before names and bodies had a version, current files, and a file of a future version. It
+    /// reports the last one instead of skipping it.
     @Test func filesOfEveryVersionAreFound() async throws {
         let file = outbox.file("2.waybill-set.json")
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
@@ -58,11 +58,12 @@ import WaybillCore
         #expect(result.text == "3 sets taken in: 9 new facts, 2 known already, 0 rejected.")
     }
 
-    /// Broken, a file of many gigabytes would take the machine's memory before anybody sees that it is no set.
+    /// Breaks when a file of many gigabytes fills the machine's memory before the import rejects it as too large for a
+    /// set.
     @Test func whatIsLargerThanAnySetIsNotRead() async throws {
         let file = outbox.file("0.waybill-set.json")
         try Data(#"{"set": "#.utf8).write(to: file)
-        // Without bytes on the disk.
+        // A sparse file, which takes no space on the disk.
         try #require(truncate(file.path, 3 << 30) == 0)
         let imported = try await Command.waybill("import", outbox.url.path, "--to", folder.file("new").path)
         #expect(imported.status == 1 && imported.errors.contains("more than 64 MiB"), "\(imported.errors)")
@@ -94,7 +95,7 @@ import WaybillCore
         #expect(result.text == "1 set taken in: 5 new facts, 0 known already, 1 rejected.")
     }
 
-    /// Breaks when a thousand rejected facts are a thousand lines.
+    /// Breaks when a thousand rejected facts print a thousand lines.
     @Test func ofManyRejectedFactsTheFirstAreTold() async throws {
         var set = login.clientSet()
         let sent = set.sources[0].facts.count

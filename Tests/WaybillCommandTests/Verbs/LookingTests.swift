@@ -5,7 +5,7 @@ import Testing
 import WaybillCore
 import WaybillQueries
 
-/// `list` and `show`, on a store and through a collector.
+/// `list` and `show` on a store and through a collector.
 @Suite(.timeLimit(.minutes(5))) struct LookingTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -29,7 +29,7 @@ import WaybillQueries
                 """)
     }
 
-    /// Broken, a list would wrap on a terminal, and nobody could read it.
+    /// Breaks when a list wraps on a terminal and becomes unreadable.
     @Test func aNarrowListKeepsTheErrorAndTheSupportCode() async throws {
         let list = try await Command.waybill("list", store, environment: ["COLUMNS": "80"])
         #expect(
@@ -39,13 +39,13 @@ import WaybillQueries
                 """)
     }
 
-    /// Broken, a program that reads the list would have to derive the code that people read out.
+    /// Breaks when a program that reads the list has to derive the code that people read out.
     @Test func jsonHasTheSupportCode() async throws {
         let list = try await Command.waybill("list", store, "--json")
         #expect(list.output.contains("\"support_code\" : \"\(login.transaction.supportCode)\""))
     }
 
-    /// Broken, a list of checkouts would be full of their payments, and one payment not be found by its checkout's end.
+    /// Breaks when payments fill a list of checkouts, or the outcome of a checkout doesn't find its payment.
     @Test func whatIsBelowAnotherTransactionIsFoldedFoundAndDrawn() async throws {
         let set = URL(filePath: #filePath).appending(path: "../../../../Schemas/examples/valid/parent-and-child.json")
         let shop = folder.file("shop").path
@@ -173,7 +173,7 @@ import WaybillQueries
         #expect(show.output.contains(#""begun_us" : 1772366400000000"#))
     }
 
-    /// A server that is five minutes ahead.
+    /// Compares times with a server whose clock is five minutes ahead.
     @Test func timesAreThoseOfTheBeginnerUnlessRawOnesAreAskedFor() async throws {
         let skewed = try TemporaryDirectory()
         var set = login.serverSet()

@@ -16,7 +16,7 @@ import WaybillQueries
         try folder.makeStore(of: login.clientSet(), login.serverSet())
     }
 
-    /// A failed login with both ends of its request, whose bodies were kept.
+    /// Returns the reproduction of a failed login with both ends of its request, and their bodies.
     private static func reproduction(of text: String = "login") throws -> Reproduction {
         let (app, server) = (GUID(high: 1, low: 10), GUID(high: 1, low: 11))
         let (sent, received) = (FactID(source: app, sequence: 3), FactID(source: server, sequence: 2))
@@ -66,7 +66,7 @@ import WaybillQueries
             ])
     }
 
-    /// Broken, developers would get another test than the guide describes.
+    /// Breaks when developers get another test than the guide describes.
     @Test func theTestOfAnAppIsThis() throws {
         #expect(
             try #require(AppTest(Self.reproduction())).source == """
@@ -191,7 +191,7 @@ import WaybillQueries
                 """)
     }
 
-    /// Broken, anyone who can name an event could run code on the machine of whoever reproduces it.
+    /// Breaks when anyone who can name an event can run code on the machine of whoever reproduces it.
     @Test(
         arguments: HostileText.corpus + [
             "\\(fatalError(\"hostile-21\"))", "\"\"\"\n}\nfatalError(\"hostile-22\")", "*/ hostile-23 /*",
@@ -204,7 +204,7 @@ import WaybillQueries
         let service = try #require(ServiceTest(reproduction, service: "\(text) server")).source
         for source in [app, service] {
             #expect(source.unicodeScalars.allSatisfy { $0 == "\n" || (" "..."~").contains($0) })
-            // The rest of the code after each literal and comment, and the only interpolation, are ours.
+            // Waybill writes the code outside literals and comments, and the only interpolation.
             let literals = source.replacing(#/#"""[^#]*"""#/#, with: "")
             let code = literals.replacing(#/"(?:\\.|[^"\\])*"/#, with: "").replacing(#/\/\/[^\n]*/#, with: "")
             #expect(!code.replacing(#/struct [A-Za-z0-9]+ \{/#, with: "").contains("hostile"))
@@ -215,7 +215,7 @@ import WaybillQueries
         #expect(reproduction.name(text).allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) })
     }
 
-    /// Broken, the file of one service would be the other's.
+    /// Breaks when one service's file overwrites another's.
     @Test func servicesWithSimilarNamesHaveTheirOwnFiles() throws {
         var record = try Self.reproduction().records[0]
         for (index, app) in ["a-b", "A b", "漢字"].enumerated() {
@@ -231,7 +231,7 @@ import WaybillQueries
         #expect(names.sorted() == ["ABTests", "AB2Tests", "ServiceTests"].sorted())
     }
 
-    /// Broken, a literal would be another text than the recorded one.
+    /// Breaks when a literal differs from the recorded text.
     @Test func aLiteralIsTheText() {
         #expect("a\"\\(b)\n\u{202E}é".swiftLiteral == #""a\"\\(b)\n\u{202E}\u{E9}""#)
         #expect("7 pay by card!".swiftTypeName == "PayByCard")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-/// `waybill token`, with ends.
+/// `waybill token` with expiry.
 @Suite(.timeLimit(.minutes(5))) struct TokenTests {
     private let folder: TemporaryDirectory
 
@@ -21,7 +21,7 @@ import WaybillCore
         #expect(lines[1].hasSuffix("never"))
         #expect(lines[2].hasSuffix("ended 2020-01-01T00:00:00Z"))
         #expect(lines[3].hasSuffix("2999-12-31T12:00:00Z"))
-        // Broken, a script that rotates tokens would have to read the table.
+        // Breaks when a script that rotates tokens has to read the table.
         struct Listed: Decodable {
             struct Row: Decodable { var id, role: String, end: String?, hasEnded: Bool }
             var rows: [Row]
@@ -40,7 +40,7 @@ import WaybillCore
         #expect(try folder.names().isEmpty, "Nothing was made.")
     }
 
-    /// Breaks when a token that has ended opens something, or does not say why it does not.
+    /// Breaks when an expired token opens something, or the refusal does not say that it expired.
     @Test func oneThatHasEndedIsRefusedWithASentence() async throws {
         let token = try await folder.addToken("read", "--expires", "2020-01-01")
         let serve = try await ServeProcess.start(folder, asksForToken: true)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-/// The files of the pages of use cases.
+/// The files that use case pages offer.
 @Suite(.timeLimit(.minutes(5))) struct UseCaseFileTests {
     @Test(arguments: [
         ("use-cases.csv?since=2026-01-01", ["summary", "--since", "2026-01-01"]),

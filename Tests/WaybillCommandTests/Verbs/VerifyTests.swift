@@ -22,7 +22,7 @@ import WaybillCore
         #expect(ledger.split(separator: " ").dropFirst() == ["6", "4", "0", "0", "2", "0", "3-4"])
     }
 
-    /// Breaks when the sum over the tables is not what the file takes, or a table has no share.
+    /// Breaks when the tables don't add up to the size of the file, or a table has no share.
     @Test func whatAnEventCostsIsToldByTable() async throws {
         try folder.makeStore(of: login.clientSet(), login.serverSet())
         let result = try await Command.waybill("verify", folder.url.path)
@@ -41,7 +41,7 @@ import WaybillCore
         #expect(result.output.hasPrefix("sound: 5 facts, 1 source\n"))
     }
 
-    /// Source X recorded 1,000 facts, 998 have arrived, and 2 were dropped on the device, for room.
+    /// Source X recorded 1,000 facts: 998 have arrived, and the device dropped 2 for lack of room.
     @Test(arguments: [false, true])
     func whatADeviceDroppedIsToldWithTheReason(isServed: Bool) async throws {
         var set = login.clientSet(1...1)
@@ -62,7 +62,7 @@ import WaybillCore
         try folder.makeStore(of: login.clientSet())
         let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))
         let size = try file.seekToEnd()
-        // Everything behind the page with the schema.
+        // Everything after the page with the schema.
         try file.seek(toOffset: 8192)
         try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size) - 8192))
         try file.close()

@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 import WaybillLegacy
 
-/// The field in its two forms: broken, the halves of a fleet tell two stories of one transaction.
+/// The header field in both formats. Breaks when the halves of a fleet record one transaction as two.
 @Suite(.timeLimit(.minutes(5))) struct HeaderFormatTests {
     private static let old = "TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7"
     private let legacy = TransactionHeader.Format.legacy(name: "fp-apptxn-id")
@@ -57,8 +57,8 @@ import WaybillLegacy
         #expect(read.header == nil && read.isThere)
     }
 
-    /// The same ID in a set and in a header field is the same transaction: broken, old servers and old clients do not
-    /// meet.
+    /// The same ID in a set and in a header field means the same transaction. Breaks when the records of old servers
+    /// and old clients don't join.
     @Test func setsAndHeaderFieldsNameATransactionAlike() throws {
         let field = try #require(legacy.fields(header)["fp-apptxn-id"])
         let set = LegacySet(transactions: [LegacySet.Transaction(id: header.transaction, useCase: 17)])

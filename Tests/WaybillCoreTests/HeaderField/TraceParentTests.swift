@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-/// W3C Trace Context as others write it: read strictly, since anybody sends it.
+/// W3C Trace Context as others write it. The parser is strict, because anybody may send it.
 @Suite(.timeLimit(.minutes(5))) struct TraceParentTests {
     private let trace = "0af7651916cd43dd8448eb211c80319c"
 

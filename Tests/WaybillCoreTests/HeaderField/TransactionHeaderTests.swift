@@ -48,8 +48,8 @@ import WaybillCore
         )
     }
 
-    /// 20,000 fields, random or a few bytes away from a right one: no crash, and what is read once is written
-    /// canonically for ever.
+    /// 20,000 fields, random or a few bytes away from a valid one, must not crash. A parsed field must have one
+    /// canonical form.
     @Test func randomBytesAreNilOrStable() {
         var random = SeededGenerator(seed: 11)
         let original = Array("\"\(Self.id)\";u=17;s=\"\(Self.source)\";n=42;a=:aGk=:;b=%\"%c3%bc\"".utf8)
@@ -68,7 +68,7 @@ import WaybillCore
     }
 }
 
-/// `Schemas/examples/header-field.json`, which Examples/PythonServer is tested with, too.
+/// `Schemas/examples/header-field.json`, which also tests Examples/PythonServer.
 struct HeaderFieldExamples: Decodable {
     struct Valid: Decodable, Sendable {
         var value: String

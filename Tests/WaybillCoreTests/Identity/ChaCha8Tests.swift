@@ -3,7 +3,7 @@ import Testing
 @testable import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct ChaCha8Tests {
-    /// The bytes of the stream for a key of zeros.
+    /// Returns the bytes of the stream for a key of zeros.
     private func stream(block counter: UInt32, rounds: Int) -> String {
         let block = ChaCha8.block(key: .zero, counter: counter, rounds: rounds)
         return (0..<16).map { index in

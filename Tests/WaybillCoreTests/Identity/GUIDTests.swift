@@ -3,8 +3,8 @@ import Testing
 import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct GUIDTests {
-    /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, milliseconds in the first
-    /// twelve.
+    /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, and milliseconds in the
+    /// first twelve.
     @Test func aNewOneIsAUUIDOfVersion7() {
         let before = Int64(Date().timeIntervalSince1970 * 1000)
         for _ in 0..<1000 {
@@ -16,7 +16,7 @@ import WaybillCore
         #expect((before...after + 1).contains(GUID().millisecondsSince1970) || GUID().millisecondsSince1970 >= before)
     }
 
-    /// Every bit that is to be random is 0 about as often as 1.
+    /// Every random bit is 0 about as often as 1.
     @Test func theRestIsRandom() {
         let ids = (0..<4000).map { _ in GUID() }
         let randomBits = (0..<64).filter { $0 < 62 }
@@ -28,7 +28,7 @@ import WaybillCore
         }
     }
 
-    /// Both write the canonical form, so the same text means the same bits; a UUID in capitals.
+    /// Both types write the canonical form, `UUID` in capitals, and the same text means the same bits.
     @Test func aUUIDAndBackIsTheSame() {
         for guid in [GUID(), GUID(high: 0, low: 0), GUID(high: 1, low: 2), GUID(high: .max, low: .max)] {
             #expect(UUID(guid).uuidString.lowercased() == guid.description)

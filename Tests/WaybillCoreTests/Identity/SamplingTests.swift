@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillCore
 
-/// Which transactions sampling chooses, and for how many each stands.
+/// The transactions that sampling chooses, and their weights.
 @Suite(.timeLimit(.minutes(5))) struct SamplingTests {
     /// The vectors of Schemas/README.md, computed in Python.
     static let places: [(String, Int)] = [
@@ -14,7 +14,7 @@ import Testing
         ("0199f3a2-5c00-70ed-a079-d3bde8e25d94", 91_647),
     ]
 
-    /// Breaks when a client and a server of another version, or in another language, choose other transactions.
+    /// Breaks when a client and a server in another version or language choose different transactions.
     @Test(arguments: places) func everybodyChoosesTheSameTransactions(id: String, place: Int) throws {
         let guid = try #require(GUID(id))
         #expect(!guid.isChosen(perMillion: place) && guid.isChosen(perMillion: place + 1))
@@ -23,14 +23,14 @@ import Testing
         #expect(published.contains("| `\(id)` | \(place) |"))
     }
 
-    /// Breaks when IDs that are made one after the other are chosen together, so that the share is another one.
+    /// Breaks when IDs made one after another are chosen together, which changes the share.
     @Test func aShareOfNewIDsIsChosen() {
         let count = (0..<100_000).count { _ in GUID().isChosen(perMillion: 100_000) }
         // Ten standard deviations: one test in 10^23 fails by chance.
         #expect(abs(count - 10_000) < 950)
     }
 
-    /// Breaks when what is delivered however it was chosen counts for others, or what was chosen does not.
+    /// Breaks when a transaction delivered regardless of sampling counts for others, or a chosen one does not.
     @Test func aTransactionStandsForThoseThatWouldNotBeHere() {
         let chosen = Fact.Sampling(perMillion: 100_000, isChosen: true, slowMicroseconds: 1_000)
         let kept = Fact.Sampling(perMillion: 100_000, isChosen: false, slowMicroseconds: 1_000)

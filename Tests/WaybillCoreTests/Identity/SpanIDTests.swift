@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct SpanIDTests {
-    /// Others compute them, too, and backends have kept them: they never change.
+    /// Other programs compute these IDs, and backends have stored them: they must never change.
     @Test func idsAreThoseOfEveryVersion() throws {
         let source = try #require(GUID("0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b6a"))
         #expect(SpanID(FactID(source: source, sequence: 1)).description == "3b3307fa54fd9ec1")

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Every sequence of two bytes, and many of three and four: valid here exactly when it is valid for the standard library.
+    /// Every sequence of two bytes, and many of three and four: valid exactly when the standard library accepts it.
     @Test func stringsAreUTF8ExactlyWhenTheStandardLibrarySaysSo() {
         var random = SeededGenerator(seed: 1)
         var sequences: [[UInt8]] = []

@@ -21,7 +21,7 @@ import WaybillCore
         ] as [(Attributes, String)]) func attributesAreWrittenCanonically(attributes: Attributes, text: String)
     { #expect(json(attributes) == text) }
 
-    /// Any double comes back as the same bits, any integer as an integer, any string as the same scalars.
+    /// Any double keeps its bits, any integer stays an integer, and any string keeps its scalars.
     @Test func randomAttributesComeBackAsTheyWere() throws {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<5_000 {

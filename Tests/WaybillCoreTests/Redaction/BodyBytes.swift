@@ -1,8 +1,9 @@
 import WaybillCore
 
-/// Any bytes as a body with a secret in it. The fuzzer, the replay of what it found and the random tests share this.
+/// Checks any bytes as a body with a secret in it. The fuzzer, the replay of its findings and the random tests share
+/// this.
 enum BodyBytes {
-    /// What a redactor must never do, whatever it reads.
+    /// A result that no input may cause.
     struct Failure: Error {
         var text: String
     }
@@ -15,16 +16,16 @@ enum BodyBytes {
         "text/plain", nil, "application/octet-stream",
     ]
 
-    /// The first byte says what type the body is said to have, the second how it is cut into pieces, the third where
-    /// the secret is put.
+    /// Redacts a body. The first byte selects the declared content type, the second the size of the pieces, and the
+    /// third the position of the secret.
     ///
-    /// - Throws: Where the secret comes out, or it matters how the body was cut, or what was redacted changes when it
-    ///   is redacted again.
+    /// - Throws: If the secret leaks, the pieces give another result than the whole, or redacting again reveals the
+    ///   secret.
     static func check(_ bytes: [UInt8]) throws {
         guard bytes.count > 3 else { return }
         let type = types[Int(bytes[0]) % types.count]
         var body = Array(bytes[3...])
-        // A line of its own: whatever stands before it, it is a name and a value.
+        // On its own line, this is a name and a value whatever precedes it.
         body.insert(contentsOf: "\npassword=\(secret)\n".utf8, at: body.count * Int(bytes[2]) / 255)
         let whole = redactor.body(body, contentType: type, keepsBinary: true)
         try expect(!contains(whole, secret), "the secret came out", type, body, whole)

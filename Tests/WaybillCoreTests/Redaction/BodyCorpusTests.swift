@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-/// What `make fuzz` found to be different bodies: no planted secret comes out of any, however it is cut into pieces.
+/// Replays the distinct bodies that `make fuzz` found: no planted secret leaks from any, in whatever pieces.
 @Suite(.timeLimit(.minutes(5))) struct BodyCorpusTests {
     static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/body")
 

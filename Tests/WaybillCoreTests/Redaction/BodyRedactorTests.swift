@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillCore
 
-/// Bodies without their secrets, whatever they are made of and however they come.
+/// Bodies lose their secrets, whatever their content and their pieces.
 @Suite(.timeLimit(.minutes(5))) struct BodyRedactorTests {
     private let redactor = Redactor()
     static let token = RedactorTests.token
@@ -129,7 +129,7 @@ import Testing
         #expect(kept(String(body.dropLast(60)), "multipart/form-data; boundary=\"b 1\"").contains("hunter") == false)
     }
 
-    /// Whole texts are what the redactor of everything else is held to.
+    /// A body must be redacted like a whole text.
     @Test(arguments: RedactorTests.corpus) func aTextIsRedactedAsOneThatIsThereWhole(text: String, expected: String) {
         guard !text.hasPrefix("{"), !text.hasPrefix("[") else { return }
         let lines = "first\n\(text)\nlast"
@@ -172,7 +172,7 @@ import Testing
         #expect(kept(bodies[type] ?? "a=\(long)&b=1", type) == expected[type] ?? "[redacted]&b=1")
     }
 
-    /// At the edge of what is kept the rest of a secret is missing, and with it its shape.
+    /// A secret that is cut off at the limit has lost its shape.
     @Test(arguments: [
         (#"{"a":"b","c":"4111 1111 11"#, "application/json", #"{"a":"b","c":"#),
         ("a b 4111 1111 111", "text/plain", "a b"),
@@ -194,7 +194,7 @@ import Testing
                 == #"{"customerNumber":"[redacted]","b":"customer_number=[redacted]"}"#)
     }
 
-    /// A picture would no longer be one; an address within such bytes goes all the same.
+    /// Binary bytes stay, because redaction would break a picture. An address within them is still redacted.
     @Test func bytesThatAreNoTextAreNoAddress() {
         let bytes: [UInt8] = [0x2C, 0xD2, 0x40, 0x86, 0x6A, 0x2E, 0x41, 0x2D, 0x48, 0xFE]
         let type = "application/octet-stream"
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: Anything
 
-    /// Random bodies made of what matters: the secret never comes out, and pieces make no difference.
+    /// Random bodies of significant pieces: the secret never leaks, and cutting makes no difference.
     @Test func noPlantedSecretComesOutWhateverStandsAroundIt() throws {
         var random = SeededGenerator(seed: 11)
         let pieces = [
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    /// Each is long, and would take minutes if looking at one place meant looking at all the rest.
+    /// Each body is long, and would take minutes if reading one position meant reading the whole rest.
     @Test(
         arguments: [
             "{\"a\":", "[", "\"", "\\", "<a ", "<", "=", "<!--", "&", "--B\r\n", "token:[", "eyJ", "\"password\":\"",
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    /// Broken, a body would not show whether there is a token, nor how many.
+    /// Breaks when a body doesn't show whether it has a token, or how many.
     @Test func countsAndBooleansUnderNamesOfSecretsStay() {
         let body =
             #"{"hasPassword":true,"tokenCount":12,"tokens":3,"token":null,"token_type":"opaque","usage":{"total_tokens":9}}"#

@@ -2,21 +2,21 @@ import TestSupport
 import Testing
 import WaybillCore
 
-/// Every kind of secret in every place, and everything harmless in every place.
+/// Every kind of secret, and every harmless value, in every place.
 @Suite(.timeLimit(.minutes(5))) struct RedactionCorpusTests {
-    /// Broken, a secret of a known name, shape or form would be recorded from some place.
+    /// Breaks when a secret of a known name, shape or form is recorded in some place.
     @Test func noSecretIsKeptAnywhere() {
         let leaks = RedactionCorpus.attempts(Redactor()).filter(\.isLeak).map(\.sentence)
         #expect(leaks.isEmpty, "\(leaks.count) leak: \(leaks.prefix(20).joined(separator: "\n"))")
     }
 
-    /// Broken, people would look for what they recorded and find placeholders.
+    /// Breaks when people look for their recorded data and find placeholders.
     @Test func whatIsHarmlessStaysAsItIs() {
         let hidden = RedactionCorpus.harmlessAttempts(Redactor()).filter { !$0.isLeak }.map(\.sentence)
         #expect(hidden.isEmpty, "\(hidden.count) are hidden: \(hidden.prefix(20).joined(separator: "\n"))")
     }
 
-    /// Broken, dates, barcodes and numbers of orders would be hidden by chance: one in ten passes a card's check digit.
+    /// Breaks when dates, barcodes and order numbers are hidden by chance: one in ten passes a card's check digit.
     @Test(arguments: RedactionCorpus.harmlessKinds.indices) func harmlessNumbersAreSeldomTakenForSecrets(index: Int) {
         let kind = RedactionCorpus.harmlessKinds[index]
         var random = CorpusLetters(seed: 11)
@@ -26,7 +26,7 @@ import WaybillCore
         #expect(hidden.count <= 2 * kind.limit, "\(kind.name): \(hidden.count) of 2,000, as \(hidden.prefix(5))")
     }
 
-    /// At most one in 275 of all that is harmless may be hidden; the number that each test of its own allows is smaller.
+    /// At most one in 275 of all harmless values may be hidden. Each single test allows fewer.
     @Test func ofAllThatIsHarmlessOneIn275IsHiddenAtMost() {
         let attempts = RedactionCorpus.harmlessAttempts(Redactor())
         let hidden = attempts.filter { !$0.isLeak }.map(\.sentence)
@@ -34,7 +34,7 @@ import WaybillCore
         #expect(hidden.count * 275 <= attempts.count, "\(hidden.prefix(20).joined(separator: "\n"))")
     }
 
-    /// Broken, cards of an issuer would be recorded. Each number is the issuer's own, for tests.
+    /// Breaks when cards of an issuer are recorded. Each number is the issuer's own test number.
     @Test(arguments: [
         "4012888888881881", "4222222222222", "5105105105105100", "2223003122003222", "378282246310005",
         "371449635398431", "6011111111111117", "6011000990139424", "3530111333300000", "30569309025904",
@@ -43,14 +43,14 @@ import WaybillCore
         #expect(Redactor().text("card \(number) ok") == "card [redacted] ok")
     }
 
-    /// Broken, an error's number under `code` would be hidden, or a code that people type once would be recorded.
+    /// Breaks when an error's number under `code` is hidden, or a code that people type once is recorded.
     @Test(arguments: [(404, false), (10_061, false), (-1009, false), (4_021_000_117, false), (123_456, true)])
     func aNumberUnderCodeIsHiddenWhereItIsAsLongAsOnesThatPeopleType(number: Int, isHidden: Bool) {
         let kept = Redactor().attributes(["code": .integer(Int64(number))]).0["code"]
         #expect(kept == (isHidden ? "[redacted]" : .integer(Int64(number))))
     }
 
-    /// The control: without redaction every secret shows, but in a fragment, which is never recorded.
+    /// The control: without redaction every secret appears, except in a fragment, which is never recorded.
     @Test func withoutRedactionEverySecretShows() {
         let attempts = RedactionCorpus.attempts(.off)
         #expect(attempts.count > 3_000)
@@ -58,7 +58,7 @@ import WaybillCore
         #expect(missing.count < 3, "User-info is dropped with a URL. \(missing)")
     }
 
-    /// Broken, an export of what was recorded would differ from it.
+    /// Breaks when an export of recorded data differs from it.
     @Test func redactingAgainChangesNothing() {
         let redactor = Redactor()
         for attempt in RedactionCorpus.attempts(redactor) where attempt.place.hasPrefix("text") {

@@ -95,7 +95,7 @@ import WaybillCore
     ])
     func otherNamesDoNot(name: String) { #expect(redactor.value("x", named: name) == "x") }
 
-    /// Broken, an app that shows its orders' codes would have to choose between these and the codes of authorizations.
+    /// Breaks when an app can't show the codes of its orders without showing authorization codes.
     @Test func namesCanBeMadeVisible() {
         let redactor = Redactor(visibleNames: ["code", "X-Session_Id"])
         #expect(redactor.value("AB-12-x9", named: "Code") == "AB-12-x9")
@@ -112,7 +112,7 @@ import WaybillCore
         #expect(redactor.value("4111 1111 1111 1111", named: "code") == "[redacted]")
     }
 
-    /// Broken, `key` would show what stands under `API key`, which is another name.
+    /// Breaks when the visible name `key` shows the value of `API key`, which is another name.
     @Test func aVisibleNameIsWholeAndNoPartOfAnother() {
         let redactor = Redactor(additionalNames: ["code"], visibleNames: ["code", "key", "token"])
         #expect(redactor.text("API key: abc") == "API key: [redacted]")
@@ -204,8 +204,7 @@ import WaybillCore
 
     // MARK: Anything
 
-    /// Random texts made of what matters: no crash, nothing changes the second time, and what was put in as a secret is
-    /// not there afterwards.
+    /// Random texts of significant pieces: no crash, a second redaction changes nothing, and no planted secret remains.
     @Test func noSecretSurvivesInRandomSurroundings() {
         var random = SeededGenerator(seed: 5)
         let pieces = [
@@ -226,7 +225,7 @@ import WaybillCore
         }
     }
 
-    /// Each is long, and would take minutes if looking at one place meant looking at all the rest.
+    /// Each text is long, and would take minutes if reading one position meant reading the whole rest.
     @Test(
         arguments: [
             "eyJ", "eyJ.", "-eyJ", "a=", "token:", "token=\"", "://", "41 ", "bearer ", "basic ", "a:", "\\\"", "%",

@@ -2,9 +2,9 @@ import Testing
 
 @testable import WaybillCore
 
-/// Which names belong to secrets.
+/// The names that mark secrets.
 @Suite(.timeLimit(.minutes(5))) struct SensitiveNamesTests {
-    /// Breaks when a stem is in the list and is not found, as one that stands in the wrong group of last letters.
+    /// Breaks when a listed stem is not found, for example because it is in the wrong group of last letters.
     @Test(arguments: SensitiveNames.stems) func everyStemIsFoundInWhateverSpelling(stem: String) {
         let names = SensitiveNames()
         for name in [stem, stem.uppercased(), "x-\(stem)", "\(stem)_2", stem.map(String.init).joined(separator: "-")] {
@@ -13,7 +13,7 @@ import Testing
         #expect(names.meaning(of: stem.dropLast().utf8) != .secret, "\(stem) alone is a secret, and not its beginning")
     }
 
-    /// Breaks when a word of few letters is found inside others, or not where it is a word of its own.
+    /// Breaks when a short word is found inside others, or is not found as a separate word.
     @Test(arguments: SensitiveNames.endings) func anEndingIsAWordOfItsOwn(word: String) {
         let names = SensitiveNames()
         let capitalized = word.prefix(1).uppercased() + word.dropFirst()
@@ -23,7 +23,7 @@ import Testing
         for name in ["x\(word)", "\(word)s", "\(word)_count"] { #expect(!names.contains(name.utf8), "\(name)") }
     }
 
-    /// Breaks when the first secret-looking name ends the process, because somebody added a long stem.
+    /// Breaks when a long stem in the list makes the first secret-looking name end the process.
     @Test(arguments: ["a", "sixteen-letters-", "proxyauthenticationinformation"]) func aStemMayHaveAnyLength(
         text: String
     ) {

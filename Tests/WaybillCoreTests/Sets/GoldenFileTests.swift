@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct GoldenFileTests {
-    /// Written by others, or by a newer version: they mean the same and look different.
+    /// Files by other writers or a newer version: they mean the same, but look different.
     static let uncanonical: Set = [
         "any-order-and-escapes.json", "by-hand.json", "by-hand-exchange.json", "unknown-members.json",
     ]
@@ -62,7 +62,7 @@ import WaybillCore
         #expect(opened.attributes == ["😀": "é/", "e": .double(100)])
     }
 
-    /// Broken, attributes that were set would count as events, or be lost.
+    /// Breaks when set attributes count as events, or are lost.
     @Test func attributesSetIsAKindOfItsOwn() throws {
         let name = "valid/attributes-set.json"
         let facts = try #require(try TransactionSet.decode(Schemas.example(name)).sources.first).facts
@@ -129,7 +129,7 @@ import WaybillCore
         let share = try #require(try TransactionSet.decode(Array(text.utf8)).sources.first)
         #expect(share.continuedParts.map(\.part) == share.earlierParts)
         #expect(share.continuedParts.map(\.useCase) == [17, 0])
-        // As who does not know the member reads it.
+        // The set as a reader that doesn't know the member sees it.
         let before = try TransactionSet.decode(Array(text.replacing("\"continues\"", with: "\"new\"").utf8))
         #expect(before.sources[0].facts == share.facts && before.rejections.isEmpty)
     }
@@ -180,7 +180,7 @@ import WaybillCore
 
     // MARK: Invalid
 
-    /// Where each invalid example is wrong, as a JSON pointer.
+    /// Returns the position of the mistake in each invalid example, as a JSON pointer.
     static func places() throws -> [String: String] {
         try JSONDecoder().decode([String: String].self, from: Data(Schemas.example("where.json")))
     }

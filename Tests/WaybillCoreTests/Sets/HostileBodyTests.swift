@@ -129,7 +129,8 @@ import WaybillCore
         #expect(decoded.rejections.isEmpty)
     }
 
-    /// 10,000 documents with a few bytes changed: whatever is taken means the same when it is written and read again.
+    /// 10,000 documents with a few changed bytes: an accepted document must mean the same after it is written and read
+    /// again.
     @Test func mutatedSetsNeverCrashAndWhatIsReadIsStable() throws {
         var random = SeededGenerator(seed: 42)
         let originals = try Schemas.examples("valid").filter { !$0.hasPrefix("receipt-") }.map {
@@ -148,12 +149,12 @@ import WaybillCore
                 #expect(error.kind == .invalid || error.message.contains("at byte"))
             }
         }
-        // Else the mutations would be too wild to say anything.
+        // Otherwise the mutations would be too wild to prove anything.
         #expect((500..<9_500).contains(taken))
     }
 
-    /// The same documents are JSON for Foundation, or are not. (It takes numbers and text that we do not, so the other
-    /// way is not asked.)
+    /// Foundation must also parse each accepted document. The test doesn't check the reverse, because Foundation
+    /// accepts numbers and text that Waybill rejects.
     @Test func whatIsReadIsJSONForFoundationToo() throws {
         var random = SeededGenerator(seed: 7)
         let original = try Schemas.example("valid/every-kind-and-member.json")

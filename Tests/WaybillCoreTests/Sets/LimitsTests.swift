@@ -1,9 +1,9 @@
 import Testing
 import WaybillCore
 
-/// The limits of the schemas: what is just as long as allowed comes through both ways, one more does not.
+/// The limits of the schemas: a value of the maximum length passes both ways, and a longer one doesn't.
 @Suite(.timeLimit(.minutes(5))) struct LimitsTests {
-    /// Two UTF-8 bytes, one scalar.
+    /// Returns `count` scalars of two UTF-8 bytes each.
     static func text(_ count: Int) -> String { String(repeating: "é", count: count) }
 
     static func rejections(_ content: Fact.Content, attributes: Attributes = [:]) throws -> [Receipt.Rejection] {
@@ -69,7 +69,7 @@ import WaybillCore
         #expect(rejection.reason.hasPrefix("\(pointer): "))
     }
 
-    /// Broken, a WebSocket that was open for a day would be a fact of many megabytes.
+    /// Breaks when a WebSocket that was open for a day becomes a fact of many megabytes.
     @Test func aWebSocketHasSoManyMessagesAndNoMore() throws {
         func rejections(_ count: Int, reason: Int = 1) throws -> [Receipt.Rejection] {
             let message = Fact.WebSocket.Message(atMicroseconds: 1, isSent: true, isText: true, byteCount: 1)

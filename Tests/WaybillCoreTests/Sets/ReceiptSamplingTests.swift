@@ -1,14 +1,14 @@
 import Testing
 import WaybillCore
 
-/// Rates beside the verdicts of a receipt.
+/// Sampling rates beside the verdicts of a receipt.
 @Suite(.timeLimit(.minutes(5))) struct ReceiptSamplingTests {
     private static func receipt(_ sampling: String) -> [UInt8] {
         Array(
             #"{"set":"0199f3a2-5c00-7a11-8f3e-6b1d2c3e4f50","accepted":1,"known":2,"sampling":\#(sampling)}"#.utf8)
     }
 
-    /// Breaks when a collector that hands out nonsense keeps facts from ever being settled.
+    /// Breaks when a collector that sends nonsense keeps facts from being settled.
     @Test(arguments: [
         ("[]", []), ("null", [-1]), (#""0.1""#, [-1]), (#"{"sample_ppm":1}"#, [-1]), ("[0.1]", [-1]),
         (#"[{"sample_ppm":0.1},{"sample_ppm":7}]"#, [-1, 7]), (#"[{"sample_ppm":1e400}]"#, [-1]),
@@ -34,7 +34,7 @@ import WaybillCore
         #expect(try Receipt.decode(Self.receipt(many)).samplingRates.count == 257)
     }
 
-    /// Breaks when the largest list of rates makes a receipt longer than what a client reads of one.
+    /// Breaks when the longest list of rates makes a receipt longer than clients read.
     @Test func theMostThatCanBeHandedOutFitsIntoAReceipt() {
         let rates = (0..<256).map { SamplingRate(useCase: Limits.largestCode - $0, perMillion: 1_000_000) }
         let receipt = Receipt(set: .fixed(0), acceptedCount: 0, samplingRates: rates)

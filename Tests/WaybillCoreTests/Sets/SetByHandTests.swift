@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillCore
 
-/// A set that a person writes without IDs, numbers and clocks.
+/// Sets that people write without IDs, numbers and clocks.
 @Suite(.timeLimit(.minutes(1))) struct SetByHandTests {
     private func decode(_ facts: String, source: String = #""app":"shop""#) throws -> TransactionSet {
         try TransactionSet.decode(Array(#"{"sources":[{\#(source),"facts":[\#(facts)]}]}"#.utf8))
@@ -11,7 +11,7 @@ import Testing
     private static let begun =
         #"{"kind":"begun","transaction":"0199f3a2-5c00-7a11-8f3e-6b1d2c3e4f50","use_case":{"code":17,"name":"login"},"at":"2026-11-25T18:57:59.432Z"}"#
 
-    /// Breaks when the example of the documentation is not a set, or when sending it twice makes two sources of it.
+    /// Breaks when the example of the documentation is not a valid set, or sending it twice makes two sources.
     @Test func theExampleIsReadAndTheSameBytesAreTheSameSource() throws {
         let bytes = try Schemas.example("valid/by-hand.json")
         let decoded = try TransactionSet.decode(bytes)
@@ -32,7 +32,7 @@ import Testing
         #expect(other.id != decoded.id && other.sources[0].source.id != share.source.id)
     }
 
-    /// Breaks when a rejected beginning lets its facts fall to the transaction before it.
+    /// Breaks when facts after a rejected beginning are assigned to the transaction before it.
     @Test func factsAfterARejectedBeginningBelongToNoOtherTransaction() throws {
         let event = #"{"kind":"event","event":1,"at":"2026-11-25T18:58:00Z"}"#
         let decoded = try decode(
@@ -42,7 +42,7 @@ import Testing
         #expect(decoded.rejections.allSatisfy { $0.source == decoded.sources[0].source.id })
     }
 
-    /// Breaks when a recorder that keeps its source loses facts because a number is missing in one of them.
+    /// Breaks when a recorder that keeps its source loses facts because one of them lacks a number.
     @Test func aSourceWithAnIDNumbersItsFacts() throws {
         let failure = #expect(throws: SetDecodingFailure.self) {
             try decode(Self.begun, source: #""source":"0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b71""#)
@@ -50,14 +50,14 @@ import Testing
         #expect(failure?.kind == .invalid && failure?.message.contains("`sequence` is missing") == true)
     }
 
-    /// Breaks when a name that can't be placed is dropped without a word.
+    /// Breaks when a name that can't be placed is dropped silently.
     @Test func aNameAloneNeedsItsUseCase() throws {
         let decoded = try decode(
             Self.begun + #",{"kind":"event","part":9,"sequence":12,"name":"sent","at":"2026-11-25T18:58:00Z"}"#)
         #expect(decoded.rejections.map(\.reason).first?.contains("add `event`") == true)
     }
 
-    /// Breaks when a time is read wrongly, or when what is no time is taken for one.
+    /// Breaks when a time is parsed wrongly, or an invalid time is accepted.
     @Test(
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2000-02-29t23:59:59.999999999z", 951_868_799_999_999),
@@ -74,7 +74,7 @@ import Testing
         #expect(decoded?.sources[0].facts.first?.atMicroseconds == expected)
     }
 
-    /// Breaks when a fact of a kind of a later version is lost or changed on its way through this one.
+    /// Breaks when a fact of a later version's kind is lost or changed on its way through this version.
     @Test func unknownKindsArePassedOnAsTheyCame() throws {
         let decoded = try TransactionSet.decode(Schemas.example("valid/unknown-kind.json"))
         #expect(

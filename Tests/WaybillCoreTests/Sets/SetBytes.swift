@@ -1,16 +1,16 @@
 import WaybillCore
 
-/// Any bytes as a set. The fuzzer and the replay of what it found share this.
+/// Checks any bytes as a set. The fuzzer and the replay of its findings share this.
 enum SetBytes {
-    /// What a reader must never do, whatever it reads.
+    /// A result that no input may cause.
     struct Failure: Error {
         var text: String
     }
 
-    /// Decodes the bytes and, where they are a set, what is written of it.
+    /// Decodes the bytes. If they are a set, encodes it and decodes it again.
     ///
-    /// - Returns: Whether they are a set.
-    /// - Throws: Where what is written reads as another.
+    /// - Returns: Whether the bytes are a set.
+    /// - Throws: If the second decoding gives another set.
     static func check(_ bytes: [UInt8]) throws -> Bool {
         guard var decoded = try? TransactionSet.decode(bytes) else { return false }
         guard decoded.sentFactCount <= bytes.count else {

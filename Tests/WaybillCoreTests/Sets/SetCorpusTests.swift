@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import WaybillCore
 
-/// What `make fuzz` found to be different sets: each is read or refused, and what is read is the same when it is
-/// written and read again.
+/// Replays the distinct sets that `make fuzz` found: each is read or refused, and a set that was read is the same after
+/// it is written and read again.
 @Suite(.timeLimit(.minutes(5))) struct SetCorpusTests {
     static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/set")
 

@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillAtomics
 @testable import WaybillCore
 
-/// What is counted twice or lost here is a fact that is.
+/// A wrong count here doubles or loses a fact.
 @Suite(.timeLimit(.minutes(5))) struct AtomicTests {
     @Test func everyValueComesBackAsItWas() {
         func comesBack<Value: AtomicValue & Equatable>(_ values: [Value]) -> Bool {
@@ -59,7 +59,7 @@ import Testing
         #expect(atomic.add(4) == 9)
     }
 
-    /// Breaks when an operation is two.
+    /// Breaks when an operation is not atomic.
     @Test func threadsLoseNothing() {
         let count = Atomic(0)
         let exchanged = Atomic<UInt64>(0, isContended: true)
@@ -69,7 +69,7 @@ import Testing
             for _ in 0..<10_000 {
                 count.add(1)
                 var old = exchanged.load(ordering: .acquiring)
-                // Ends when it was its turn: each failure is another thread's success, or one of few that are by chance.
+                // Ends after its turn: each failure is another thread's success, or one of few spurious failures.
                 for _ in 0..<1_000_000 {
                     let (isExchanged, found) = exchanged.weakCompareExchange(expected: old, desired: old + 1)
                     if isExchanged { break }
@@ -83,7 +83,7 @@ import Testing
         #expect(firstCount.load(ordering: .relaxed) == 1)
     }
 
-    /// What was written before a release is there after an acquire; the thread sanitizer looks at that, too.
+    /// An acquire sees everything that was written before the release. The thread sanitizer checks this, too.
     @Test func whatIsReleasedIsSeen() {
         final class Box: @unchecked Sendable { var value = 0 }
         let box = Box()

@@ -1,9 +1,9 @@
 import Testing
 import WaybillCore
 
-/// A wrong hash would lock out every token of a collector, and every page's own script.
+/// A wrong hash would lock out every token of a collector, and block every page's own script.
 @Suite(.timeLimit(.minutes(5))) struct SHA256Tests {
-    /// The examples of FIPS 180-4's own test vectors, and one at each length around the end of a block.
+    /// The test vectors of FIPS 180-4, and one at each length around the end of a block.
     @Test func theHashIsSHA256() {
         #expect(SHA256.base64([]) == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
         #expect(SHA256.base64(Array("abc".utf8)) == "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
@@ -12,7 +12,7 @@ import WaybillCore
                 == "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=")
     }
 
-    /// Breaks when a length around the end of a block is padded otherwise: `head -c N /dev/zero | sha256sum`.
+    /// Breaks when a length around the end of a block is padded wrongly: `head -c N /dev/zero | sha256sum`.
     @Test(arguments: [
         (55, "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7"),
         (56, "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb"),

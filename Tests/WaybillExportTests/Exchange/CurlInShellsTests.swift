@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import WaybillExport
 @testable import WaybillQueries
 
-/// What a server receives from commands that somebody pastes into a shell.
+/// The requests that a server receives from commands pasted into a shell.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: Shell.hasCurl, "curl is not installed")) struct CurlInShellsTests {
     private struct Case {
         var method: String
@@ -16,7 +16,7 @@ import WaybillTesting
         var field: String
         var body: [UInt8]
 
-        /// A request of bytes that shells, `printf` and curl have their own ideas about.
+        /// Makes a request of bytes that shells, `printf` and curl may interpret.
         init(_ random: inout RandomNumbers) {
             func text(_ letters: String, upTo count: Int) -> String {
                 let letters = Array(letters)
@@ -85,8 +85,8 @@ import WaybillTesting
         #expect(server.requests.first.map { Array($0.body) } == body)
     }
 
-    /// The hops of the app, by the Fetch standard, "HTTP-redirect fetch": only a 303, and a 301 or 302 after POST, turn
-    /// the method into GET.
+    /// The app's hops follow the Fetch standard, "HTTP-redirect fetch": only a 303, and a 301 or 302 after POST, change
+    /// the method to GET.
     @Test(arguments: [
         (301, "POST", ["POST", "GET"]), (302, "POST", ["POST", "GET"]), (303, "POST", ["POST", "GET"]),
         (307, "POST", ["POST", "POST"]), (308, "POST", ["POST", "POST"]), (302, "GET", ["GET", "GET"]),
@@ -111,7 +111,7 @@ import WaybillTesting
         }
     }
 
-    /// An interactive zsh takes `#` for the name of a command.
+    /// An interactive zsh treats `#` as the name of a command.
     @Test(arguments: Shell.installed) func aNoteIsNoCommentAndSaysNothingInAShell(shell: Shell) throws {
         let server = try LoopbackServer { _ in .text("ok") }
         var exchange = SampleExchange.record { ($0.url, $0.sentByteCount) = (server.url("/").absoluteString, 2000) }

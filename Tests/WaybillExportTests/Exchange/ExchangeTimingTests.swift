@@ -29,7 +29,7 @@ import WaybillTesting
         #expect(ExchangeTiming(SampleExchange.record(.inProgress) { $0.closedMicroseconds = nil }.exchange) == nil)
     }
 
-    /// Breaks when a phase is negative, or the sum is not the whole, whatever a platform's clocks say.
+    /// Breaks when a phase is negative, or the phases don't add up to the total, whatever a platform's clocks report.
     @Test func phasesAddUpToTheWholeWhateverWasMeasured() throws {
         var random = RandomNumbers(seed: 3)
         func some(_ range: ClosedRange<Int64>) -> Int64? {

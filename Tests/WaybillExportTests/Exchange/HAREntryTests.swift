@@ -33,7 +33,7 @@ import WaybillStore
         #expect((Members(try document([]))["log"].members["entries"] as? [Any])?.count == 0)
     }
 
-    /// Firefox's importer fails where there are no pages, and groups entries by them.
+    /// Firefox's importer fails without pages, and groups entries by page.
     @Test func eachTransactionIsAPageOfItsEntries() throws {
         var outside = SampleExchange.record()
         (outside.transaction, outside.useCaseName) = (nil, nil)
@@ -52,7 +52,7 @@ import WaybillStore
         #expect((Members(try document([]))["log"].members["pages"] as? [Any])?.count == 0)
     }
 
-    /// A server's copy under a scheme that nobody knows would show each request twice.
+    /// Breaks when a server's copy, whose scheme is unknown, shows each request twice.
     @Test func whatAServerReceivedIsLeftOutBesideWhatClientsSent() throws {
         let (client, server) = (
             SampleExchange.record(), SampleExchange.record { ($0.role, $0.url) = (.server, "/login") }
@@ -95,7 +95,7 @@ import WaybillStore
         #expect(own["state"].text == "completed")
     }
 
-    /// Broken, the network panel of a browser would show a WebSocket without its messages.
+    /// Breaks when the network panel of a browser shows a WebSocket without its messages.
     @Test func theMessagesOfAWebSocketStandAsBrowsersWriteThem() throws {
         let record = SampleExchange.record {
             ($0.method, $0.url, $0.status) = ("GET", "wss://api.example.com/orders", 101)
@@ -145,7 +145,7 @@ import WaybillStore
         #expect(bare["request"]["httpVersion"].text == "" && bare["response"]["bodySize"].number == 2000)
     }
 
-    /// HAR's `bodySize` is what went over the wire: known of a body that came as it is.
+    /// HAR's `bodySize` is the size on the wire, which is known for bodies without content encoding.
     @Test(arguments: [("gzip", -1.0), ("identity", 2000), (nil, 2000)])
     func theSizeOfAPlainBodyIsKnown(encoding: String?, size: Double) throws {
         let record = SampleExchange.record { exchange in
@@ -159,7 +159,7 @@ import WaybillStore
         #expect(try entry(unknown)["response"]["bodySize"].number == -1, "its encoding is not known")
     }
 
-    /// What no server answered has status 0, as browsers write it, and says why.
+    /// Requests without an answer have status 0, as browsers write it, and give the reason.
     @Test(arguments: ExchangeRecord.State.allCases) func everyStateCanBeToldFromTheOthers(_ state: ExchangeRecord.State)
         throws
     {
@@ -187,14 +187,14 @@ import WaybillStore
         #expect(own["rule"].text == "slow login")
     }
 
-    /// As browsers write them: each answer is an entry, and says where it led.
+    /// Each redirect response is its own entry with its target, as browsers write them.
     @Test(arguments: [(302, "GET"), (303, "GET"), (307, "POST")])
     func eachRedirectIsAnEntry(status: Int, method: String) throws {
         let record = SampleExchange.record {
             $0.transfer.redirects = [
                 Fact.Redirect(
                     status: status, url: "https://b.example/", atMicroseconds: SampleExchange.opened + 40_000),
-                // A clock that went back: no entry takes less than no time.
+                // The clock went back: no duration may be negative.
                 Fact.Redirect(status: 301, url: "https://c.example/?x=1", atMicroseconds: SampleExchange.opened),
             ]
         }
@@ -241,7 +241,7 @@ import WaybillStore
         #expect(entry["response"]["content"]["comment"].text?.contains(word) == true)
     }
 
-    /// HAR wants a URL with scheme and host; a server may know neither.
+    /// HAR requires a URL with scheme and host; a server may know neither.
     @Test(arguments: [
         ("/login?x=1", "http://unknown.invalid/login?x=1"), ("localhost:8080/login", "http://localhost:8080/login"),
     ])
@@ -249,7 +249,7 @@ import WaybillStore
         #expect(try entry(SampleExchange.record { $0.url = url })["request"]["url"].text == expected)
     }
 
-    /// Rule 8: whatever was stored, what leaves is redacted.
+    /// Rule 8: exports are redacted, whatever was stored.
     @Test func nothingSecretLeavesAlsoWhereItWasStored() throws {
         let secret = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
         let record = SampleExchange.record {
@@ -286,7 +286,7 @@ import WaybillStore
     }
 }
 
-/// The members of a JSON object, as far as they are there.
+/// Access to the members of a JSON object, as far as they exist.
 private struct Members {
     let members: [String: Any]
     private let scalar: Any?
@@ -301,7 +301,7 @@ private struct Members {
     var text: String? { scalar as? String }
     var number: Double? { (scalar as? NSNumber)?.doubleValue }
 
-    /// Names and values of a list of pairs.
+    /// Returns the names and values of a list of pairs.
     func pairs(_ name: String) -> [String] {
         (members[name] as? [[String: Any]] ?? []).map { "\($0["name"] ?? "")=\($0["value"] ?? "")" }
     }

@@ -7,7 +7,7 @@ import WaybillExport
 import WaybillQueries
 import WaybillTesting
 
-/// Exchanges as an app looks at them and hands them over.
+/// Exchanges that an app reads and exports.
 @Suite(.timeLimit(.minutes(5))) struct ManagerExchangeTests {
     enum Login: Int, UseCase {
         static let code = 0
@@ -100,7 +100,7 @@ import WaybillTesting
         #expect(FileManager.default.fileExists(atPath: folder.file("failed.har").path))
     }
 
-    /// What the policy kept is in every format, and nothing that was secret; a cut body says so.
+    /// Every format contains the bodies that the policy kept, without secrets, and marks a cut body.
     @Test(arguments: ExchangeFormat.allCases) func keptBodiesAreHandedOver(format: ExchangeFormat) async throws {
         var options = TransactionManager.Options()
         options.privacy.additionalSecretNames = ["iban"]

@@ -19,7 +19,7 @@ import FoundationNetworking
         NetworkRule(SampleExchange.record(.completed, change).exchange, body: body, number: 7)
     }
 
-    /// Broken, an app that replays its own recording would get another answer than it got.
+    /// Breaks when an app that replays its own recording gets another answer than it recorded.
     @Test func exportedRulesAnswerAsTheServerDid() async throws {
         let folder = try TemporaryDirectory()
         let recorded = ManualClock()
@@ -72,7 +72,7 @@ import FoundationNetworking
             rule { ($0.state, $0.closedMicroseconds) = (nil, nil) }?.action == .fail(.timedOut, after: .seconds(60)))
     }
 
-    /// Broken, a test would pass or fail by a body that nobody recorded.
+    /// Breaks when a test passes or fails because of a body that nobody recorded.
     @Test func aMissingBodyIsAPlaceholderThatTheNameReports() throws {
         let missing = try #require(rule())
         #expect(missing.name.hasPrefix("7 POST (A body of 2.0 kB was not kept.) https://api.example.com/login?"))
@@ -84,7 +84,7 @@ import FoundationNetworking
         #expect(rule { $0.receivedByteCount = 0 }?.name.contains("(") == false)
     }
 
-    /// Broken, the rule would wait for a request with a placeholder in it, and never act.
+    /// Breaks when the rule waits for a request that contains a placeholder, and never applies.
     @Test func redactedAndLongPartsMatchAnything() throws {
         let pattern = try #require(
             rule { $0.url = "https://api.example.com/users/[redacted]/orders?token=[redacted]&page=1" }

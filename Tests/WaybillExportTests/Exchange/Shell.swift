@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A shell of this machine that runs scripts.
+/// An installed shell that runs scripts.
 struct Shell: Sendable, CustomStringConvertible {
     let description: String
     private let program: URL
@@ -9,7 +9,7 @@ struct Shell: Sendable, CustomStringConvertible {
     /// The shell that every POSIX system has.
     static let posix = Shell(description: "sh", program: URL(filePath: "/bin/sh"))
 
-    /// Those that people paste commands into, as far as they are installed.
+    /// The installed shells among those that people paste commands into.
     static let installed = ["bash", "dash", "zsh"].compactMap { name in
         ["/bin/", "/usr/bin/", "/usr/local/bin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -18,11 +18,11 @@ struct Shell: Sendable, CustomStringConvertible {
 
     static let hasCurl = (try? posix.run("command -v curl").isEmpty) == false
 
-    /// What the script writes to its standard output.
+    /// Runs a script and returns its standard output.
     func run(_ script: String) throws -> String {
         let folder = try TemporaryDirectory()
         let file = folder.file("script")
-        // From a file: one argument of a process is at most 128 KiB on Linux.
+        // A file, because one argument of a process is at most 128 KiB on Linux.
         try Data(script.utf8).write(to: file)
         let shell = Process()
         shell.executableURL = program

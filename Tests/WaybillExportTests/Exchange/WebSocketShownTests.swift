@@ -5,7 +5,7 @@ import WaybillQueries
 
 @testable import WaybillExport
 
-/// People see what went over a WebSocket: in words, in a table, and nothing of it as a body.
+/// WebSockets appear in words and in a table, but not as a body.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketShownTests {
     private func record(_ messages: [Fact.WebSocket.Message], sent: Int64, received: Int64, code: Int? = 1000)
         -> ExchangeRecord
@@ -48,7 +48,7 @@ import WaybillQueries
         #expect(record.exchange.result == "closed 1000")
     }
 
-    /// Broken, a list would show 500 messages as if they were all.
+    /// Breaks when a list shows 500 messages as if there were no others.
     @Test func thoseInTheMiddleAreCounted() throws {
         let messages = (0..<Limits.webSocketMessages).map { message(Int64($0)) }
         let record = record(messages, sent: 0, received: 700)
@@ -59,7 +59,7 @@ import WaybillQueries
         #expect(WebSocketMessages(of: record.exchange, ExchangeBodies()).rows.last?.number == 700)
     }
 
-    /// Broken, what was kept of a WebSocket whose process died would be shown to nobody.
+    /// Breaks when no page shows the kept messages of a WebSocket whose process died.
     @Test func ofOneThatNeverEndedWhatWasKeptIsShown() {
         let record = SampleExchange.record(.interrupted) {
             ($0.method, $0.url, $0.status, $0.state) = ("GET", "wss://api.example.com/orders", nil, nil)
@@ -69,7 +69,7 @@ import WaybillQueries
         #expect(text(record, bodies).contains("the last words"))
     }
 
-    /// Broken, a page could be made to run what a server sent.
+    /// Breaks when a page can be made to run text that a server sent.
     @Test func aMessageIsEscaped() throws {
         let record = record([message(1)], sent: 0, received: 1)
         let bodies = ExchangeBodies(

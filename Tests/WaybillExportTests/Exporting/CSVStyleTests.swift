@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillExport
 @testable import WaybillQueries
 
-/// CSV for the spreadsheets that people have.
+/// CSV for common spreadsheet programs.
 @Suite(.timeLimit(.minutes(5))) struct CSVStyleTests {
     private func style(bom: Bool = false, iso: Bool = false) -> CSVStyle {
         var style = CSVStyle()
@@ -14,7 +14,7 @@ import WaybillCore
         return style
     }
 
-    /// A row with a value in every column before the time, one of which looks like more columns and lines.
+    /// Rows with a value in every column before the time. One value contains separators and line breaks.
     private static let facts: String = {
         let columns = ExportColumns.all.map(\.description)
         let time = columns.firstIndex(of: "time_us") ?? 0
@@ -26,7 +26,7 @@ import WaybillCore
         return ([columns.joined(separator: ",")] + rows).map { $0 + "\r\n" }.joined()
     }()
 
-    /// Pieces of a collector's answer end at any line feed, also inside a cell; here, anywhere.
+    /// Pieces of a collector's answer end at any line feed, even inside a cell. This test cuts them anywhere.
     @Test(arguments: [1, 2, 7, 100, 100_000]) func timesAreTextsWhereverPiecesAreCut(count: Int) {
         var facts = StyledFacts(style(iso: true))
         var bytes: [UInt8] = []
@@ -42,7 +42,7 @@ import WaybillCore
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
     }
 
-    /// Breaks when a file of events has other facts, or shifts a cell into another column.
+    /// Breaks when a file of events contains other facts, or shifts a cell into another column.
     @Test(arguments: [1, 3, 100_000]) func eventsAloneHaveTheirColumns(count: Int) {
         let columns = ExportColumns.all.map(\.description)
         let rows = [("event", "9", "\"a,\r\n\""), ("begun", "", ""), ("event", "10", "sent")].map { kind, code, name in
@@ -68,7 +68,7 @@ import WaybillCore
                 """)
     }
 
-    /// Breaks when a collector that sends an empty line, or no carriage returns, ends the program that reads it.
+    /// Breaks when an empty line from a collector, or one without a carriage return, ends the program that reads it.
     @Test func linesOfAnotherServerAreRead() {
         let columns = ExportColumns.all.map(\.description)
         var styled = StyledFacts(style(iso: true))

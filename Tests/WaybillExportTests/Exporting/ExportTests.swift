@@ -40,8 +40,8 @@ import WaybillTesting
         #expect(try Data(contentsOf: folder.file("facts.ndjson.gz")).prefix(2) == Data([0x1F, 0x8B]))
     }
 
-    /// Breaks when the store in the file says that it heard of its facts at another time than the manager's clock has:
-    /// its retention would go by that.
+    /// Breaks when the exported store dates the receipt of its facts by another clock than the manager's: its retention
+    /// would use that date.
     @Test func anSQLiteFileHasHeardOfItsFactsWhenItWasMade() async throws {
         let clock = ManualClock()
         let transactions = TransactionManager.testing(clock: clock)
@@ -53,7 +53,7 @@ import WaybillTesting
         #expect(sources.map(\.heardMicroseconds) == [clock.wallMicroseconds()])
     }
 
-    /// Breaks when whoever gets an export, a report or a snapshot can speak for the app that it is of.
+    /// Breaks when whoever gets an export, a report or a snapshot can impersonate its app.
     @Test func whatLeavesTheDeviceForReadersHasNoProof() async throws {
         transactions.perform(Login.self) { $0.log(.initiated) }
         for format in ExportFormat.allCases {
@@ -118,7 +118,7 @@ import WaybillTesting
         let transactions = TransactionManager(store: .directory(folder.file("other"))) { options in
             options.privacy.additionalSecretNames = ["iban"]
         }
-        // Into the same store by somebody who does not know the name.
+        // Another manager, which does not know the secret name, writes into the same store.
         let careless = TransactionManager(store: .directory(folder.file("other")))
         careless.perform(Login.self, attributes: ["iban": "DE02120300000000202051"]) { _ in }
         try await careless.sync()

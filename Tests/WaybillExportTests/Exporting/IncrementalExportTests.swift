@@ -17,7 +17,8 @@ import WaybillStore
         lake = folder.file("lake")
     }
 
-    /// Kills a run for good at each of its steps, then runs twice more while facts come in: each fact is in one file.
+    /// Kills a run at each of its steps, then runs twice more while facts arrive: each fact must be in exactly one
+    /// file.
     @Test(arguments: IncrementalExport.Step.allCases, [true, false])
     func killedAnywhereNothingIsLostAndNothingIsDoubled(step: IncrementalExport.Step, isFirst: Bool) async throws {
         let login = LoginHistory()
@@ -38,7 +39,7 @@ import WaybillStore
         for folder in ["", "facts", "increments"] { #expect(try names(in: folder).allSatisfy { !$0.hasPrefix(".") }) }
     }
 
-    /// A run that is repeated after a kill has other facts: what the first one has left must not be read beside them.
+    /// A run repeated after a kill has other facts: no reader may add the files of the killed run to them.
     @Test func whatAKilledRunHasLeftCountsForNothing() async throws {
         let login = LoginHistory()
         try ingest(login.clientSet(1...4))
@@ -51,7 +52,8 @@ import WaybillStore
         #expect(try facts().count == 6)
     }
 
-    /// Breaks when the number of an increment is no name for one cursor: then what both have exported is read twice.
+    /// Breaks when one increment number can belong to two runs from the same cursor: readers would then read their
+    /// facts twice.
     @Test func ofTwoRunsThatGoOnFromTheSameCursorOneCounts() async throws {
         try ingest(LoginHistory().clientSet(1...4))
         let (late, store) = (SlowLake(folder: lake), try SQLiteStore(folder.file("store"), clock: SystemClock()))
@@ -132,7 +134,7 @@ import WaybillStore
         try FileManager.default.contentsOfDirectory(atPath: lake.appending(path: folder).path)
     }
 
-    /// Those that a reader of the lake takes.
+    /// Returns the increments that a reader of the lake reads.
     private func increments() throws -> [Increment] {
         guard FileManager.default.fileExists(atPath: lake.appending(path: "increments").path) else { return [] }
         return try names(in: "increments").sorted().map {
@@ -150,14 +152,14 @@ import WaybillStore
     }
 }
 
-/// A folder without its lock, as a bucket has none, in which another run comes in between.
+/// A folder without its lock, because a bucket has none. Another run starts while one is under way.
 private final class SlowLake: Lake {
     private let folder: URL
     private let other = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     init(folder: URL) { self.folder = folder }
 
-    /// - Parameter run: Ends before the first file of facts is there.
+    /// - Parameter run: Finishes before the first file of facts exists.
     func meanwhile(_ run: @escaping @Sendable () async throws -> Increment?) {
         other.withLock { $0 = { _ = try await run() } }
     }
@@ -182,7 +184,7 @@ private final class SlowLake: Lake {
     private func open() throws -> LakeFolder { try LakeFolder(folder) }
 }
 
-/// What ignores `If-None-Match`.
+/// A lake that ignores `If-None-Match`.
 private final class ForgetfulLake: Lake {
     private let put = Locked<[(name: String, bytes: [UInt8])]>([])
 

@@ -13,9 +13,9 @@ private enum Login: Int, UseCase {
     case initiated = 0
 }
 
-/// A store that several processes use, any of which the system may suspend.
+/// A store shared by several processes. The system may suspend any of them.
 @Suite(.timeLimit(.minutes(5))) struct SharedExportTests {
-    /// Broken, the system would end an app that it suspends while the receiver of an export pauses.
+    /// Breaks when the system ends an app that it suspends while the receiver of an export pauses.
     @Test func anExportThatPausesLocksNothingInTheSharedFolder() async throws {
         let folder = try TemporaryDirectory()
         let shared = folder.file("shared")

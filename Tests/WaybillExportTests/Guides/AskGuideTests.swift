@@ -89,7 +89,7 @@ private enum Login: Int, UseCase {
         #expect(answer.whyEmpty == "There is no exchange here.")
     }
 
-    /// Broken, the guide would show what nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsTheSamplesThatAreTested() throws {
         let shown = try GuideSamples("Ask.md").samples
         #expect(shown.count == 5)

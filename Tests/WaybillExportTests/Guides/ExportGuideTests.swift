@@ -28,7 +28,7 @@ import WaybillTesting
         #expect(!html.contains("\(good.id.supportCode)"))
     }
 
-    /// Broken, the guide would show what nobody has compiled. Samples of exports are in tests of exports.
+    /// Breaks when the guide shows code that was never compiled. The tests of exports contain the samples of exports.
     @Test func theGuideShowsTheSamplesThatAreTested() throws {
         let shown = try GuideSamples("Export.md").samples.filter { $0.contains("transactions.report") }
         #expect(shown.count == 2)

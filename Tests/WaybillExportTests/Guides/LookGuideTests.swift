@@ -47,17 +47,17 @@ private enum Login: Int, UseCase {
         #expect(record.aligned == record && record.clocks == nil)
     }
 
-    /// Broken, the guide would show what nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsTheSamplesThatAreTested() throws {
         let here = URL(filePath: #filePath)
-        // The collector's routes and the controls of the inspector have tests of their own.
+        // The collector's routes and the inspector's controls have their own tests.
         let shown = try GuideSamples("Look.md").samples.filter { $0.contains("transactions.transaction") }
         #expect(shown.count == 2)
         #expect(try GuideSamples.lines(of: shown, notIn: here) == [])
     }
 }
 
-/// The Swift samples of a DocC guide of this checkout.
+/// The Swift samples of a DocC guide in this checkout.
 struct GuideSamples {
     let samples: [String]
 
@@ -70,7 +70,7 @@ struct GuideSamples {
         }
     }
 
-    /// The lines of samples that are missing in a file, where a line may be broken otherwise.
+    /// Returns the lines of samples that a file lacks, ignoring whitespace.
     static func lines(of samples: [String], notIn file: URL) throws -> [String] {
         let tested = try String(contentsOf: file, encoding: .utf8).filter { !$0.isWhitespace }
         return samples.flatMap { $0.components(separatedBy: "\n") }.filter { line in

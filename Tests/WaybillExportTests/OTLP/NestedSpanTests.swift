@@ -36,7 +36,7 @@ private enum Payment: Int, UseCase {
         var resourceSpans: [Resource]
     }
 
-    /// Breaks when a backend shows a nested transaction, or its requests, as a trace of its own.
+    /// Breaks when a backend shows a nested transaction, or its requests, as a separate trace.
     @Test func everySpanOfANestedTransactionIsInTheTraceOfItsRoot() async throws {
         let tx = TransactionManager.testing()
         let url = try #require(URL(string: "https://api.example.com/pay"))

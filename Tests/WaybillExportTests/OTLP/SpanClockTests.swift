@@ -8,7 +8,7 @@ import WaybillCore
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct SpanClockTests {
-    /// What an exported span says of its clock, by the name of its span.
+    /// Returns the clock attributes of each exported span, by span name.
     private func offsets(ahead: Int64) throws -> [String: [String: Int64]] {
         let login = LoginHistory()
         var server = login.serverSet()
@@ -53,7 +53,7 @@ import WaybillCore
         var resourceSpans: [Resource]
     }
 
-    /// Breaks when a backend draws a server's share minutes away from the request, and nothing says why.
+    /// Breaks when a backend draws a server's part minutes away from the request, without an explanation.
     @Test(arguments: [0, 300_000_000, -3_600_000_000]) func aSpanSaysHowFarItsClockIsFromTheCallers(ahead: Int64) throws
     {
         let store = try offsets(ahead: ahead)

@@ -10,7 +10,7 @@ import WaybillCore
         #"{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"a","startTimeUnixNano":"1","links":[{"spanId":"c"}]},{"spanId":"b","startTimeUnixNano":"1","name":"\"startTimeUnixNano\":"}]}]}]}"#
             .utf8)
 
-    /// Answers as a script says, and then takes everything.
+    /// Makes a server that answers by a script, and then accepts everything.
     private func server(_ script: [LoopbackServer.Response] = []) throws -> LoopbackServer {
         let rest = Locked(script)
         return try LoopbackServer { _ in
@@ -18,7 +18,7 @@ import WaybillCore
         }
     }
 
-    /// A backend, and how long it has waited.
+    /// Makes a backend, and records how long it waits.
     private func backend(_ server: LoopbackServer, _ path: String = "/", headers: [String: String] = [:]) throws -> (
         TraceBackend, waits: Locked<[Duration]>
     ) {
@@ -67,7 +67,7 @@ import WaybillCore
         #expect(waits.withLock { $0 } == [.seconds(7), .seconds(2)])
     }
 
-    /// Breaks when the wait for a date is reckoned by another clock than the one that was given.
+    /// Breaks when the wait until a date uses another clock than the given one.
     @Test func aDateWithoutTheBackendsOwnGoesByTheClock() async throws {
         // Sun, 06 Nov 1994 08:49:37 GMT
         struct Fixed: TransactionClock {

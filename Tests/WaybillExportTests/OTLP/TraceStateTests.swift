@@ -7,13 +7,13 @@ import WaybillStore
 @testable import WaybillExport
 @testable import WaybillQueries
 
-/// What a tracing backend learns of sampling.
+/// The sampling information that a tracing backend receives.
 @Suite(.timeLimit(.minutes(5))) struct TraceStateTests {
     private struct State {
         var threshold: UInt64
         var random: UInt64
 
-        /// Of "TraceState: Probability Sampling" of OpenTelemetry: the threshold's zeros at the end are left out.
+        /// Parses "TraceState: Probability Sampling" of OpenTelemetry, which omits a threshold's trailing zeros.
         init?(_ text: String?) {
             guard let match = text?.wholeMatch(of: #/ot=th:([0-9a-f]{1,14});rv:([0-9a-f]{14})/#) else { return nil }
             let threshold = match.1 + String(repeating: "0", count: 14 - match.1.count)
@@ -34,8 +34,8 @@ import WaybillStore
         ).traceState(root: root, outcome: outcome, tookMicroseconds: took)
     }
 
-    /// Breaks when a backend counts sampled spans otherwise than answers do, or a sampler behind this finds that what it
-    /// gets should not have been let through.
+    /// Breaks when a backend weighs sampled spans differently than answers do, or a later sampler finds that a span
+    /// should not have passed.
     @Test func aSpanCountsForAsManyAsItStandsFor() throws {
         for perMillion in [0, 100, 333_333, 500_000, 999_999] {
             for _ in 0..<200 {
@@ -61,13 +61,13 @@ import WaybillStore
         #expect(state(chosen, 250_000, .failed)?.hasPrefix("ot=th:0;rv:") == true)
     }
 
-    /// Breaks when a threshold is told that the trace's own randomness contradicts.
+    /// Breaks when the trace state has a threshold that contradicts the trace's own randomness.
     @Test func whereTheRootIsNotKnownNothingIsSaid() throws {
         let chosen = try #require((0..<1_000).lazy.map { _ in GUID() }.first { $0.isChosen(perMillion: 100_000) })
         #expect(state(chosen, 100_000, .failed, isChosen: false) == nil)
     }
 
-    /// Breaks when the device's own spans, all of which are there, are counted as a share.
+    /// Breaks when the device's own spans, which are complete, count as a sample.
     @Test func theCollectorSaysItAndTheDeviceDoesNot() throws {
         func spans(isReceived: Bool) throws -> String {
             let place = ResolvedLocation.memory(name: GUID().description)

@@ -9,7 +9,7 @@ import WaybillTesting
 @testable import WaybillExport
 @testable import WaybillStore
 
-/// Traces as Chrome and Perfetto read them: one JSON object with the member `traceEvents`.
+/// Traces in the format of Chrome and Perfetto: one JSON object with the member `traceEvents`.
 @Suite(.timeLimit(.minutes(5))) struct PerfettoTests {
     private struct Event: Decodable {
         var ph, name: String
@@ -47,7 +47,7 @@ import WaybillTesting
         return try #require(try reader.transaction(login.transaction, now: LoginHistory.begun))
     }
 
-    /// Breaks when a part is drawn in another process, an exchange or event outside its part, or at another time.
+    /// Breaks when a part is in another process, or an exchange or event is outside its part or at another time.
     @Test func aPartHoldsItsExchangesAndEvents() throws {
         let record = try record()
         let events = try events(of: [record])
@@ -61,7 +61,7 @@ import WaybillTesting
         #expect(begun.map(\.name) == ["POST https://api.example.com/login"] && ended.map(\.name) == begun.map(\.name))
         #expect(begun.map(\.id) == ended.map(\.id) && begun.map(\.tid) == [parts[0].tid])
         #expect(begun[0].ts == LoginHistory.begun + 1_000 && ended[0].ts == LoginHistory.begun + 14_000)
-        // The exchange lies in the client's part, and the server's part in the exchange.
+        // The client's part contains the exchange, which contains the server's part.
         #expect(try #require(parts[1].ts) >= begun[0].ts ?? 0 && parts[1].end <= ended[0].ts ?? 0)
 
         let instants = events.filter { $0.ph == "i" }

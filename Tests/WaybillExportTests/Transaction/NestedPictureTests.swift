@@ -5,7 +5,7 @@ import WaybillQueries
 
 @testable import WaybillExport
 
-/// What was begun below a transaction, in its picture: broken, a checkout would not show that its payment took the time.
+/// Child transactions in the waterfall. Breaks when a checkout doesn't show that its payment took the time.
 @Suite(.timeLimit(.minutes(5))) struct NestedPictureTests {
     private let begun: Int64 = 1_760_000_000_000_000
     private var record: TransactionRecord
@@ -42,7 +42,7 @@ import WaybillQueries
         #expect(html.contains("<a href=\"\(payment.id)\">payment</a>"))
     }
 
-    /// A synchronization that goes on for an hour would leave a pixel for the checkout that began it.
+    /// Breaks when an hour-long child leaves one pixel for the checkout that began it.
     @Test mutating func whatGoesOnLongAfterDoesNotPressTheRestIntoACorner() {
         record.family = .init(
             above: [], below: [child("sync", of: record.summary.id, at: 900, took: 3_600_000_000)])
@@ -50,7 +50,7 @@ import WaybillQueries
         #expect(waterfall.span == begun...begun + 2_000)
     }
 
-    /// A collector that is not ours may say anything of who is below whom.
+    /// A third-party collector may send any parent links.
     @Test mutating func aCircleIsDrawnOnce() {
         var one = child("one", of: record.summary.id, at: 1, took: 1)
         let two = child("two", of: one.id, at: 2, took: 1)

@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillQueries
 
-/// Makes the record of one transaction, fact by fact, as it would be read from a store.
+/// Builds the record of one transaction, fact by fact, as a store would return it.
 struct Run {
     private(set) var record: TransactionRecord
     private let begun: Int64
@@ -11,7 +11,7 @@ struct Run {
         id: GUID(), app: "server", appVersion: "2", device: "", os: "", osVersion: "")
     private var sequence: Int64 = 1
 
-    /// - Parameter begun: Microseconds since 1970; all other times are since then.
+    /// - Parameter begun: Microseconds since 1970; all other times are relative to it.
     init(begun: Int64, useCase: Int = 0, name: String = "purchase") {
         self.begun = begun
         let summary = TransactionSummary(
@@ -37,7 +37,7 @@ struct Run {
         add(.event, name, at: time, error: error, attributes: attributes, by: joined ? server : client)
     }
 
-    /// - Parameter status: nil: it failed.
+    /// - Parameter status: `nil` if the exchange failed.
     mutating func exchange(_ method: String, _ path: String, _ status: Int?, from start: Int64, to end: Int64) {
         let id = FactID(source: client.id, sequence: sequence + 1)
         record.exchanges.append(
@@ -56,9 +56,9 @@ struct Run {
         add(.finished, outcome, at: time, error: error, by: client)
     }
 
-    /// A server that takes part from now on, at `time` by its own clock.
+    /// Adds a server that takes part from `time` on, by its own clock.
     ///
-    /// - Parameter offset: Of its clock; nil: unknown.
+    /// - Parameter offset: The offset of the server's clock; `nil` if unknown.
     mutating func join(at time: Int64, offset: ClockAlignment.Offset?) {
         record.sources.append(server)
         record.parts.append(

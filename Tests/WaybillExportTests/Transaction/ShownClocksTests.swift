@@ -5,9 +5,10 @@ import WaybillCore
 @testable import WaybillExport
 @testable import WaybillQueries
 
-/// Raw and aligned times, as people see them.
+/// Raw and aligned times in reports.
 @Suite(.timeLimit(.minutes(5))) struct ShownClocksTests {
-    /// A server that is five minutes ahead, to 1.2 ms; its 4 ms lie from the third to the seventh of ten.
+    /// Makes a run of 10 ms with a server whose clock is five minutes ahead, ±1.2 ms. The server's share spans 4 ms,
+    /// from the third to the seventh.
     private func run(offset: ClockAlignment.Offset?) -> TransactionRecord {
         var run = Run(begun: 1_000_000_000)
         run.exchange("POST", "/login", 200, from: 1000, to: 9000)
@@ -99,8 +100,8 @@ import WaybillCore
         #expect(Words.clock(GUID(), in: clocks) == "unknown")
     }
 
-    /// Broken, the waterfall takes a time by the server's clock from one by the client's: what took 2 ms is shown to have
-    /// taken five minutes less than nothing.
+    /// Breaks when the waterfall subtracts the client's clock from the server's: an exchange of 2 ms would seem to take
+    /// minus five minutes.
     @Test func whatAnExchangeOfTheOtherSourceTookIsNoDifferenceOfTwoClocks() throws {
         var record = run(offset: ahead)
         let server = try #require(record.sources.last)
@@ -126,7 +127,7 @@ import WaybillCore
         }
     }
 
-    /// Broken, the picture of a chain of callers ends the process where a thread's stack ends.
+    /// Breaks when drawing a long chain of callers overflows the stack and ends the process.
     @Test func aChainOfManyCallersIsDrawn() {
         var record = run(offset: nil)
         record.parts = []

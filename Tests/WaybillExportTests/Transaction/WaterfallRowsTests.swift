@@ -5,7 +5,7 @@ import WaybillQueries
 
 @testable import WaybillExport
 
-/// Rows that a run may hide. Broken, the one request that failed is behind 99 that succeeded.
+/// Rows that a run may replace. Breaks when the one failed request is hidden among 99 successful ones.
 @Suite(.timeLimit(.minutes(5))) struct WaterfallRowsTests {
     private func waterfall(_ run: Run) -> Waterfall {
         Waterfall(ShownRecord(run.record), names: SourceNames(run.record.sources), isDetailed: true)
@@ -34,7 +34,7 @@ import WaybillQueries
         #expect(bars[2].hasFailed)
     }
 
-    /// Broken, the one request that all waited for is behind those that took no time.
+    /// Breaks when a run hides the one long request among quick ones.
     @Test func aLongRequestIsInNoRun() {
         var run = requests(50)
         run.exchange("GET", "/items/50", 200, from: 1_000, to: 9_000)
@@ -91,7 +91,7 @@ import WaybillQueries
         #expect(picture.page(at: "nothing").range.lowerBound == 0)
     }
 
-    /// A file has no pages. Broken, a mailed report lacks rows.
+    /// A file has no pages. Breaks when a mailed report lacks rows.
     @Test func aFileShowsEveryRowAndNoLinkToAPage() {
         let html = TransactionSection(requests(250, failing: Set(0..<250)).record, timeZone: .gmt).html.text
         #expect(html.matches(of: #/<li class="x/#).count == 250)

@@ -27,7 +27,7 @@ import WaybillQueries
         #expect(Words.byteCount(count) == text)
     }
 
-    /// Breaks when a page does not say why a transaction is there that was not chosen.
+    /// Breaks when a page doesn't say why a transaction is included that the sampling did not choose.
     @Test(arguments: [
         (TransactionOutcome.succeeded, 100_000, true, nil, "10 %, chosen"),
         (.failed, 0, false, nil, "0 %, not chosen: kept, since it failed"),

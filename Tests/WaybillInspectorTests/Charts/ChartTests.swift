@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// The marks of charts, and the steps of time that they stand for.
+/// The marks of charts, and the time steps that they represent.
 @Suite(.timeLimit(.minutes(5))) struct ChartTests {
     private static let hour: Int64 = 3_600_000_000
 
@@ -20,10 +20,10 @@ import WaybillCore
         #expect(TimeSteps(covering: [], in: .gmt).count == 0)
     }
 
-    /// Clocks were put forward on 2026-03-29 at 2 o'clock: that day has 23 hours.
+    /// Clocks moved forward at 2 o'clock on 2026-03-29, which has 23 hours.
     @Test func daysAreThoseOfTheTimeZone() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
-        let start: Int64 = 1_774_566_000_000_000  // 2026-03-27T00:00:00 there
+        let start: Int64 = 1_774_566_000_000_000  // 2026-03-27T00:00:00 in Berlin
         let hours = (0..<Int64(100)).map { start + $0 * Self.hour }
         let steps = TimeSteps(covering: hours, in: zone)
         #expect(
@@ -64,7 +64,7 @@ import WaybillCore
         #expect(table.rows.allSatisfy { $0.cells.count == table.columns.count })
     }
 
-    /// Minutes of data in steps of an hour would be one column as wide as the page.
+    /// Hourly steps would turn minutes of data into one column as wide as the page.
     @Test(
         arguments: [
             (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"),
@@ -87,7 +87,7 @@ import WaybillCore
             "However short the steps of the data are.")
     }
 
-    /// Broken, a reader takes a version for new that was there before the picture begins, or misses the new one; or a store
+    /// Breaks when a version that existed before the chart begins looks new, a new version isn't marked, or a store
     /// with one wrong clock ends the process.
     @Test func aTrendMarksWhatBeganWithinIt() throws {
         let day: Int64 = 86_400_000_000
@@ -155,7 +155,7 @@ import WaybillCore
             .html.text.isEmpty)
     }
 
-    /// Broken, one interval that few transactions leave wide presses all others into a dot in the middle.
+    /// Breaks when one interval, wide because of few transactions, compresses all others into a dot in the middle.
     @Test func oneWideIntervalDoesNotSetTheScale() {
         let reach = Whisker.reach([(0.1, 0.05, 0.15), (0.2, -0.1, 0.5), (0.1, -1, 139.858)])
         #expect(reach > 0.5 && reach < 1)

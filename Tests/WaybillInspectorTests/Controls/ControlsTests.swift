@@ -16,7 +16,7 @@ private enum Login: Int, UseCase {
     case requestSent = 0
 }
 
-/// The page on which an app's own process is changed.
+/// The page that changes an app's own process.
 @Suite(.timeLimit(.minutes(5))) struct ControlsTests {
     private let transactions = TransactionManager.testing()
     private var inspector: Inspector { Inspector(transactions, hasControls: true) }
@@ -81,7 +81,7 @@ private enum Login: Int, UseCase {
         #expect(try transactions.transactions(Login.self).count == 1)
     }
 
-    /// Breaks when somebody cannot get at the switch because there is nothing else to show yet.
+    /// Breaks when nobody can reach the switch because the page is empty.
     @Test func whereNothingWasRecordedThePageIsThereAllTheSame() async throws {
         let folder = try TemporaryDirectory()
         let manager = TransactionManager(store: .directory(folder.file("store"))) { $0.recording = .off }
@@ -156,7 +156,8 @@ private enum Login: Int, UseCase {
         #expect(try await get("/controls/rule/\(NetworkRule.id(of: "down"))").status == 404)
     }
 
-    /// Breaks when a link of the page begins with another rule than it says, or an address with none breaks the page.
+    /// Breaks when a link of the page begins with another rule than it names, or an address without a template breaks
+    /// the page.
     @Test func aNewRuleBeginsWithATemplate() async throws {
         for (query, member) in [
             ("", "mock"), ("template=mock", "mock"), ("template=fail", "fail"), ("template=throttle", "throttle"),
@@ -197,7 +198,7 @@ private enum Login: Int, UseCase {
         #expect(await post("/controls/rule/none", ["rule": typed]).status == 404)
     }
 
-    /// Breaks when the page of another site, or of a name that was turned to this machine, can change what an app does.
+    /// Breaks when a page of another site, or of a host name rebound to this machine, can change an app's behavior.
     @Test(arguments: [
         (["host": "127.0.0.1:8080", "origin": "http://evil.example"], false),
         (["host": "127.0.0.1:8080", "origin": "null"], false),
@@ -223,7 +224,8 @@ private enum Login: Int, UseCase {
         #expect(transactions.rules.all.isEmpty == !isTaken)
     }
 
-    /// Breaks when a page tells a secret that stands in a rule of the app's own, or in the sentence why it does nothing.
+    /// Breaks when a page shows a secret from one of the app's rules, or in the sentence that explains why the rule
+    /// does nothing.
     @Test func noPageTellsWhatARuleKeepsSecret() async throws {
         let secret = "hunter22sunny"
         transactions.rules.add([

@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillInspector
 
-/// A rule as the JSON that a person edits, and what is read from it.
+/// Rules as JSON that people edit, and the rules parsed from it.
 @Suite(.timeLimit(.minutes(5))) struct RuleEditingTests {
     private static let secret = "hunter22sunny"
     private let redactor = Redactor()
@@ -20,7 +20,7 @@ import WaybillCore
                 delay: delay, maximumDelay: longest))
     }
 
-    /// All members of rules, and what an app can write but nobody would type.
+    /// Covers all members of rules, and values that an app can write but nobody would type.
     private static let rules: [NetworkRule] = [
         NetworkRule("plain", mock()),
         NetworkRule("off", mock(status: 503), times: 3, isEnabled: false),
@@ -55,12 +55,11 @@ import WaybillCore
         String(decoding: redactor.redacted(rule).value.json, as: UTF8.self)
     }
 
-    /// Breaks when somebody who opens a rule and saves it again changes it; above all when he saves what he was shown in
-    /// the place of a secret.
+    /// Breaks when opening and saving a rule changes it, especially when the text saved is the placeholder of a secret.
     @Test(arguments: rules) func aRuleThatIsSavedAsItWasShownIsTheSame(rule: NetworkRule) throws {
         let shown = shown(rule)
         #expect(!shown.contains(Self.secret))
-        // A browser sends the line breaks of a form.
+        // A browser sends a form with these line breaks.
         let sent = shown.replacing("\n", with: "\r\n")
         #expect(try NetworkRule(typed: sent, editing: rule, redactor) == rule)
         if "\(rule)".contains(Self.secret) {
@@ -69,7 +68,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a redacted expression is none any more, so that nobody can save its rule.
+    /// Breaks when a redacted regular expression is invalid, which would make its rule impossible to save.
     @Test func anExpressionWithASecretIsShownAsOneThatCanBeSaved() throws {
         for expression in ["(token=\(Self.secret))", "^/reset/(?:token=\(Self.secret)|x)$"] {
             let rule = NetworkRule("a", matching: RequestPattern(path: .regex(expression)), Self.mock())
@@ -84,7 +83,7 @@ import WaybillCore
         #expect(mistake?.message.contains(Self.secret) == false)
     }
 
-    /// Breaks when one member is read as another, or takes others along.
+    /// Breaks when editing one member changes another.
     @Test(arguments: [
         (#""name":"a""#, #""name":"another""#, NetworkRule("another", mock(delay: .seconds(1)))),
         (#""name":"a""#, #""name":"a","disabled":true"#, NetworkRule("a", mock(delay: .seconds(1)), isEnabled: false)),
@@ -156,7 +155,7 @@ import WaybillCore
         #expect(try NetworkRule(typed: #"{"name":"a",\#(action)}"#, editing: nil, redactor).action == expected)
     }
 
-    /// Breaks when a person begins with a rule that cannot be saved, or that does something else than its link says.
+    /// Breaks when a template can't be saved, or does something else than its link says.
     @Test(arguments: RuleTemplate.allCases) func everyTemplateCanBeSavedAsItIs(template: RuleTemplate) throws {
         let saved = try NetworkRule(typed: shown(template.rule), editing: nil, redactor)
         #expect(saved == template.rule)
@@ -176,10 +175,10 @@ import WaybillCore
 
         init(_ text: String, _ message: String) { (self.text, self.message) = (text, message) }
 
-        /// One in an answer.
+        /// Makes a mistake in an answer.
         init(mock: String, _ message: String) { self.init(#"{"name":"a","mock":{\#(mock)}}"#, message) }
 
-        /// One in the members beside an answer.
+        /// Makes a mistake in the members beside an answer.
         init(rule: String, _ message: String) { self.init(#"{"name":"a","mock":{},\#(rule)}"#, message) }
     }
 
@@ -233,7 +232,7 @@ import WaybillCore
         Mistake(#"{"name":"a","cut":{"after_bytes":"x"}}"#, "/cut/after_bytes: an integer was expected"),
     ]
 
-    /// Each says where it is, and what was expected there.
+    /// Each message names the position and the expected value.
     @Test(arguments: mistakes)
     func aMistakeIsOneSentenceThatSaysWhere(expected: Mistake) {
         let mistake = #expect(throws: WaybillError.self) {
@@ -242,7 +241,7 @@ import WaybillCore
         #expect(mistake?.message.contains(expected.message) == true, "\(mistake?.message ?? "")")
     }
 
-    /// Breaks when a secret is lost because something beside it was changed, or shown because it got another name.
+    /// Breaks when changing something else loses a secret, or another name reveals it.
     @Test func whatWasNotShownIsKeptInLinesThatAreNotChangedAndHasToBeWrittenInOthers() throws {
         let rule = try #require(Self.rules.first { $0.name == "secrets" })
         let shown = redactor.redacted(rule).value
@@ -301,7 +300,7 @@ import WaybillCore
         #expect(other.matching.headerFields["Cookie"] == rule.matching.headerFields["Cookie"])
     }
 
-    /// Breaks when a body that is not shown is lost by a change beside it, or mixed with what is typed.
+    /// Breaks when changing another member loses a hidden body, or typed text is mixed with it.
     @Test(arguments: ["a picture", "a long body"]) func aBodyThatIsNotShownIsKeptOrReplaced(name: String) throws {
         let rule = try #require(Self.rules.first { $0.name == name })
         guard case .mock(let answer) = rule.action else { return }
@@ -315,7 +314,7 @@ import WaybillCore
         #expect(throws: WaybillError.self) { try NetworkRule(typed: mixed, editing: rule, redactor) }
     }
 
-    /// Breaks when somebody sees a secret by calling the body something else.
+    /// Breaks when another content type reveals a secret.
     @Test(arguments: [
         "text/plain", "image/png", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
     ])
@@ -331,7 +330,7 @@ import WaybillCore
         #expect(!shown(saved).contains(Self.secret))
     }
 
-    /// A text that only looks like what stands for a secret is a text.
+    /// A text that only looks like the placeholder of a secret is saved as text.
     @Test func aPlaceholderThatStandsForNothingIsSavedAsItIs() throws {
         let rule = NetworkRule("a", Self.mock([("X-Note", "[redacted]")], Data("[redacted]".utf8)))
         let typed = shown(rule).replacing(#""text" : "[redacted]""#, with: #""text" : "now [redacted]""#)

@@ -2,23 +2,23 @@ import TestSupport
 import WaybillCore
 import WaybillTesting
 
-/// Puts extreme numbers in place of some that stand in a text of JSON, as somebody might who wants to end its reader.
+/// Replaces some numbers in a JSON text by extreme ones, as an attacker might to crash its reader.
 struct ExtremeNumbers {
-    /// What may stand in a set: what its schema allows, the limits included.
+    /// Numbers that a set may contain by its schema, including the limits.
     static let ofSets: [Int64] = [
         0, 1, 2, 1_000_000, 1 << 31, 1 << 40, Limits.largestInteger - 1, Limits.largestInteger,
         -Limits.largestInteger, -1, 1_700_000_000_000_000,
     ]
-    /// What may stand in spans, and in a file.
+    /// Numbers that spans and files may contain.
     static let ofAnyInteger: [Int64] =
         ofSets + [.max, .min, .max - 1, .min + 1, 1 << 62, -(1 << 62), 10_000_000_000_000_000]
 
     var random: RandomNumbers
     var numbers: [Int64]
-    /// One number in so many is replaced.
+    /// Replaces one number in `rarity`.
     var rarity: Int
 
-    /// Replaces whole numbers, also those that are written as strings.
+    /// Replaces integers, including those written as strings.
     mutating func spread(in json: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(json.count)
@@ -26,7 +26,7 @@ struct ExtremeNumbers {
         while index < json.count {
             let byte = json[index]
             if byte == UInt8(ascii: "\""), json[..<index].last != UInt8(ascii: "\\") { isInString.toggle() }
-            // A string of digits alone is a number of 64 bits.
+            // A string of only digits is a 64-bit integer.
             let isStart = !isInString || json[..<index].last == UInt8(ascii: "\"")
             let end = json[index...].dropFirst(byte == UInt8(ascii: "-") ? 1 : 0).prefix { $0.isDigit }.endIndex
             let isNumber = isStart && (byte.isDigit || byte == UInt8(ascii: "-")) && end > index

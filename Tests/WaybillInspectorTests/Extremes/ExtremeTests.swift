@@ -10,8 +10,8 @@ import WaybillSpans
 import WaybillStore
 import WaybillTesting
 
-/// Numbers of any size in sets, spans and stores: whatever a stranger sends or breaks, no page, question, export or
-/// verification ends the process. A crash names its seed, by which it happens again.
+/// Numbers of any size in sets, spans and stores: no page, question, export or verification may end the process,
+/// whatever a stranger sends or damages. A crash prints the seed that reproduces it.
 @Suite(.timeLimit(.minutes(60))) struct ExtremeTests {
     private let folder: TemporaryDirectory
 
@@ -29,7 +29,7 @@ import WaybillTesting
         let end = ContinuousClock.now + .seconds(Int(environment["FUZZ_SECONDS"] ?? "") ?? 60)
         var seed = environment["FUZZ_SEED"].flatMap { Int($0) } ?? Int.random(in: 1_000..<1_000_000_000)
         while ContinuousClock.now < end {
-            // Before it is tried: afterwards there may be nobody to say so.
+            // Printed first, because the round may crash the process.
             FileHandle.standardError.write(Data("extremes: seed \(seed)\n".utf8))
             var round = try ExtremeRound(seed: seed, folder)
             try await round.run()
@@ -38,7 +38,8 @@ import WaybillTesting
     }
 }
 
-/// One store of extreme sets, looked at in every way; then with any number in any cell; then its spans in another store.
+/// Reads one store of extreme sets in every way, then again with arbitrary numbers in any cell, then with its spans in
+/// another store.
 private struct ExtremeRound {
     private let seed: Int
     private let folder: URL
@@ -58,7 +59,7 @@ private struct ExtremeRound {
         transactions = Set(sets.flatMap(\.sources).flatMap(\.facts).compactMap(\.transaction)).sorted()
     }
 
-    /// Sources that ask each other, whose clocks are set from one limit to the other: what they are apart adds up.
+    /// Makes sources that ask each other, with clocks set from one limit to the other: their offsets add up.
     private mutating func chain() -> TransactionSet {
         let transaction = random.guid()
         let limit = Limits.largestInteger
@@ -96,7 +97,7 @@ private struct ExtremeRound {
         var extremes = ExtremeNumbers(
             random: random, numbers: ExtremeNumbers.ofSets, rarity: [3, 8, 20, 60].randomElement(using: &random) ?? 8)
         for set in sets {
-            // Of one that no reader takes, as it was: else little would be in the store.
+            // If no reader accepts the changed set, the original: otherwise the store would stay almost empty.
             let bytes = set.encoded()
             guard
                 let read = (try? TransactionSet.decode(extremes.spread(in: bytes)))
@@ -112,9 +113,9 @@ private struct ExtremeRound {
         try await look(at: file, isDamaged: true)
     }
 
-    // MARK: What is broken
+    // MARK: Damage
 
-    /// Puts any number into some cells.
+    /// Writes arbitrary numbers into some cells.
     private mutating func damage(_ file: URL) throws {
         let connection = try Connection(file.path(percentEncoded: false), .readWrite, at: "the test's store")
         let columns = try connection.statement(
@@ -127,14 +128,14 @@ private struct ExtremeRound {
             guard let (table, column) = columns.randomElement(using: &random),
                 let number = ExtremeNumbers.ofAnyInteger.randomElement(using: &random)
             else { return }
-            // Of a column that must be unique, and of one of a table that has no rows, nothing is changed.
+            // Unique columns, and columns of empty tables, stay as they are.
             try? connection.execute(
                 "UPDATE OR IGNORE \(table) SET \(column) = \(number) WHERE abs(random()) % \(Int.random(in: 1...4, using: &random)) = 0"
             )
         }
     }
 
-    /// The spans of a store, with other numbers, into another one.
+    /// Sends the spans of a store, with other numbers, into another store.
     private mutating func takeSpans(of store: SQLiteStore) async throws {
         let other = try SQLiteStore(making: "waybill", in: folder.appending(path: "spans"))
         let lines = Locked<[UInt8]>([])
@@ -152,7 +153,7 @@ private struct ExtremeRound {
         try await look(at: folder.appending(path: "spans/waybill.sqlite"), isDamaged: false)
     }
 
-    // MARK: Every way to look at it
+    // MARK: Reading
 
     private func look(at file: URL, isDamaged: Bool) async throws {
         let store = try SQLiteStore(file)
@@ -221,7 +222,7 @@ private struct ExtremeRound {
                 #"{"question":"duration","filter":{"use_case":3},"from":"^","to":"event 1","segmentation":"app"}"#,
                 #"{"question":"funnel","filter":{"use_case":3},"steps":["^","event 1","$"]}"#,
             ]
-            // What cannot be read is no question: each word is asked in one way at least.
+            // Ignores questions that can't be parsed: each word has at least one that can.
             let questions = bodies.compactMap {
                 try? JSONDecoder.waybill().decode(AnyQuestion.self, from: Data($0.utf8))
             }

@@ -22,7 +22,7 @@ import WaybillStore
 
     private func text(_ text: String, _ type: String?) -> String { html(.whole(Array(text.utf8), type)) }
 
-    // MARK: What it is
+    // MARK: Content types
 
     @Test(
         arguments: [
@@ -43,7 +43,7 @@ import WaybillStore
     func aPictureIsToldByItsFirstBytes(format: ImageFormat, bytes: [UInt8], width: Int, height: Int) {
         #expect(ImageFormat(bytes) == format)
         #expect(format.size(of: bytes) == ImageSize(width, height))
-        // Nothing that is cut short is read beyond its end.
+        // A truncated image must not be read beyond its end.
         for count in 0..<bytes.count {
             _ = ImageFormat(Array(bytes.prefix(count)))?.size(of: Array(bytes.prefix(count)))
         }
@@ -105,7 +105,7 @@ import WaybillStore
         #expect(html(body).contains("The first 2 B of 90 B were kept."))
     }
 
-    // MARK: How much of it
+    // MARK: Length
 
     @Test func bytesStandWhereTheyAreBesideTheirText() {
         #expect(

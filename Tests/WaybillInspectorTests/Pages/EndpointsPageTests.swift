@@ -73,7 +73,7 @@ import WaybillStore
         }
     }
 
-    /// Broken, a reader can't find the slowest endpoint, or loses the conditions on the way.
+    /// Breaks when a reader can't find the slowest endpoint, or a link drops the conditions.
     @Test func everyColumnSortsAndEveryRowLeadsToItsEndpoint() {
         let answer = NetworkAnswer(
             exchanges: 11, groups: [group("/users/{id}")], other: [group("(other)", count: 7, host: "")])
@@ -97,7 +97,7 @@ import WaybillStore
         #expect(page.contains("30.00 s") && page.contains("Timeouts"))
     }
 
-    /// Broken, a store with one wrong clock makes a chart of a million columns, or ends the process.
+    /// Breaks when a store with one wrong clock makes a chart of a million columns, or ends the process.
     @Test(arguments: [0, Int64.min, -5, 7], [0, 3, 3_599_000_000, Int64.max])
     func aTrendHasFewColumns(first: Int64, last: Int64) {
         let step = TimeSteps.step(from: first, to: last, within: TimeSteps.lengthsOfPercentiles)
@@ -106,7 +106,7 @@ import WaybillStore
         #expect(columnCount <= 2 * 72)
     }
 
-    /// Broken, the page of an endpoint has other requests than its row in the list.
+    /// Breaks when the page of an endpoint covers other requests than its row in the list.
     @Test func theListLeadsToPagesOfTheSameRequests() async throws {
         let (folder, login) = (try TemporaryDirectory(), LoginHistory())
         let store = try Store(.folder(folder.url))

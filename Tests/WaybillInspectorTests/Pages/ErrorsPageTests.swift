@@ -11,7 +11,8 @@ private enum Login: Int, UseCase {
 
 private enum LoginError: Error { case rejected, expired }
 
-/// The page about errors of an app's own store: broken, nobody sees which error is new, or whom it meets.
+/// The page about errors in an app's own store. Breaks when it doesn't show which error is new, or which users it
+/// affects.
 @Suite(.timeLimit(.minutes(5))) struct ErrorsPageTests {
     private let transactions = TransactionManager(store: .inMemory)
 
@@ -47,7 +48,8 @@ private enum LoginError: Error { case rejected, expired }
         #expect(expired.allSatisfy { !list.contains("\($0.supportCode)") })
     }
 
-    /// Broken, a column's link sorts by another column, or a mistake in an address is a page without a reason.
+    /// Breaks when a column's link sorts by another column, or a mistake in an address leads to a page without a
+    /// reason.
     @Test func linksSortAndMistakesHaveAReason() async throws {
         fail(.rejected, times: 2)
         fail(.expired, times: 1)

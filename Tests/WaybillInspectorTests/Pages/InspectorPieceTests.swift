@@ -8,11 +8,11 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// The pieces that only pages have.
+/// The components that only pages use.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPieceTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
-    /// Breaks when a page says by which offset it shows times as another clock has it: wrong for half of the year.
+    /// Breaks when the page's UTC offset doesn't follow the given clock: it would be wrong for half of the year.
     @Test(arguments: [(1_767_225_600_000_000, "+01:00"), (1_782_864_000_000_000, "+02:00")])  // 1 January, 1 July 2026
     func theOffsetOfTheTimesIsThatOfTheClock(wall: Int64, offset: String) throws {
         struct Fixed: TransactionClock {
@@ -113,7 +113,7 @@ import WaybillStore
         #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
     }
 
-    /// Broken, a narrow list would show times of several days without a date.
+    /// Breaks when a narrow list shows times of several days without a date.
     @Test func theFirstRowOfEachDayShowsItsDate() {
         let midnight: Int64 = 1_772_323_200_000_000
         let moments = [midnight + 2, midnight + 1, midnight - 1, midnight - 2, midnight - 86_400_000_000]
@@ -145,7 +145,7 @@ import WaybillStore
             eventCount: 1, exchangeCount: 0, isWaitingForBeginner: false)
     }
 
-    /// Breaks when bars of 2 ms and of 200 ms are equally full because a third use case takes minutes, or none.
+    /// Breaks when bars of 2 ms and of 200 ms look equally full because a third use case takes minutes, or none.
     @Test func aBarIsComparedWithThoseOfItsUseCaseAlone() {
         let rows = list([
             summary(useCase: 1, took: 2_000), summary(useCase: 1, took: 4_000), summary(useCase: 2, took: 100_000),
@@ -155,8 +155,8 @@ import WaybillStore
         #expect(widths == ["50", "100", "50", "100", "100", "25"])
     }
 
-    /// Breaks when what tells a transaction from its neighbors is cut off behind what they all have, or behind a whole
-    /// shopping cart.
+    /// Breaks when the attributes that distinguish a transaction from its neighbors are cut off after the shared ones,
+    /// or after a whole shopping cart.
     @Test func whatTellsATransactionFromItsNeighborsStandsInFront() {
         let cart = AttributeValue.string("{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}")
         let rows = list([
@@ -185,8 +185,8 @@ import WaybillStore
             html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 
-    /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all
-    /// others.
+    /// Breaks when a page shows a time without an exact value for the script, which would leave it in another zone than
+    /// all others.
     @Test func everyMomentOfAPageIsNamedExactly() {
         let record = HostileText.records[0]
         let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))

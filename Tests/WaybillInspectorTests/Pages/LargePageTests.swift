@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// Pages of long lists, whose search has not finished, and of large transactions.
+/// Pages of long lists with an unfinished search, and of large transactions.
 @Suite(.timeLimit(.minutes(5))) struct LargePageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
@@ -48,7 +48,7 @@ import WaybillStore
         ).html.text
     }
 
-    /// Breaks when a page of a large transaction grows with it, or when its pages together lack a row or show one twice.
+    /// Breaks when a page of a large transaction grows with it, or when its pages together lack a row or repeat one.
     @Test func pagesOfALargeTransactionAreShortAndShowEachRequestOnce() throws {
         let (sample, reader) = try SampleStoreTests.sample()
         var requests: [Substring] = []
@@ -63,7 +63,7 @@ import WaybillStore
         #expect(requests.count == 300 && Set(requests).count == 300)
     }
 
-    /// Breaks when somebody has to look through 300 rows for the four that failed.
+    /// Breaks when somebody has to search 300 rows for the four that failed.
     @Test func aPageLeadsFromOneErrorToTheNext() throws {
         let (sample, reader) = try SampleStoreTests.sample()
         let html = try page(of: sample.manyRequests, in: reader, [])

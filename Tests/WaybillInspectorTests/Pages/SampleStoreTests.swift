@@ -4,12 +4,12 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The store that people look at when they change a page: broken, two of them would look at different things.
+/// The store that people view when they change a page. Breaks when two of them would see different data.
 @Suite(.timeLimit(.minutes(5))) struct SampleStoreTests {
     static func sample(seed: Int = 1) throws -> (sample: SampleStore, reader: StoreReader) {
         let place = ResolvedLocation.memory(name: GUID().description)
         var sample = SampleStore(seed: seed)
-        // The connection that wrote the store keeps it until the reader has opened it.
+        // The writer's connection keeps the in-memory store alive until the reader has opened it.
         let keeper = try Store(place)
         try sample.write(to: place)
         let reader = try StoreReader(place)
@@ -30,7 +30,7 @@ import WaybillStore
         #expect(one.sample.manyRequests == again.sample.manyRequests)
     }
 
-    /// Without these facts nobody sees how a page copes with them.
+    /// These facts show how a page handles special cases.
     @Test func whatIsPlantedIsThere() throws {
         let (sample, reader) = try Self.sample(seed: 1)
         let all = try summary(reader)

@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// The transactions of one user by day and session: broken, support reads a list that mixes devices and days.
+/// The transactions of one user by day and session. Breaks when support reads a list that mixes devices and days.
 @Suite(.timeLimit(.minutes(5))) struct SessionsPageTests {
     private static let day: Int64 = 86_400_000_000
     private static let installation = GUID(high: 1, low: 2)
@@ -15,7 +15,8 @@ import WaybillTesting
     private let phone: ShareWriter
     private let tablet: ShareWriter
 
-    /// Three logins of Ada on a phone and a tablet, on two days, one of them failed; and one of another user.
+    /// Stores three logins of Ada on a phone and a tablet, on two days, one of them failed, and one login of another
+    /// user.
     init() throws {
         folder = try TemporaryDirectory()
         let start = LoginHistory.begun - 3 * Self.day
@@ -66,14 +67,14 @@ import WaybillTesting
         #expect(page.matches(of: #/<li id="t-/#).count == 3)
     }
 
-    /// Broken, the heads of the groups count the rows of this page alone.
+    /// Breaks when the headings of the groups count only the rows of this page.
     @Test func headsCountWholeDaysWhateverThePageShows() async throws {
         let page = try await page("/sessions?filter=user%3Dada&limit=1")
         #expect(page.matches(of: #/<li id="t-/#).count == 1 && page.contains("3 transactions"))
         #expect(page.contains("rel=next"))
     }
 
-    /// Broken, a value of a page leads nowhere, or to transactions without it.
+    /// Breaks when a value of a page leads nowhere, or to transactions without it.
     @Test func everyValueOfATransactionLeadsToThoseWithItThoseWithoutItAndItsSessions() async throws {
         let list = try await page("/transactions?filter=user%3Dada%20sort:oldest")
         let id = try #require(list.firstMatch(of: #/<li id="t-([^"]+)"/#)).1
@@ -100,7 +101,7 @@ import WaybillTesting
             try await page("/sessions?filter=source:17", status: 400).contains("not an ID, which has 36 characters"))
     }
 
-    /// Broken, a click on a column's head sorts by another column, or drops the filter.
+    /// Breaks when a click on a column heading sorts by another column, or drops the filter.
     @Test func headsSortAndKeepTheFilter() async throws {
         func links(_ page: String) -> [String] {
             page.matches(of: #/<a href="(\?[^"]*)"[^>]*>(?:Duration|Begun)/#).map { String($0.1) }

@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// The pages of sources and of delivery.
+/// The pages about sources and delivery.
 @Suite(.timeLimit(.minutes(5))) struct SourcesPageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
@@ -57,7 +57,7 @@ import WaybillStore
         #expect(page.contains("refused<td class=n>4<td>Never taken"))
     }
 
-    /// Broken, a hundred launches of several apps would be one long list.
+    /// Breaks when a hundred launches of several apps become one long list.
     @Test func sourcesAreGroupedByAppAndDay() {
         let day: Int64 = 86_400_000_000
         let records = [("shop", 0), ("server", 0), ("shop", 0), ("shop", day)].map { app, age in
@@ -75,7 +75,7 @@ import WaybillStore
         #expect(html.contains("<h2>shop, <time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01</time></h2>"))
     }
 
-    /// Broken, facts that nobody can account for look delivered.
+    /// Breaks when unaccounted facts look delivered.
     @Test func aLedgerThatDoesNotBalanceSaysSo() {
         let bar = LedgerBar(Ledger(recorded: 10, delivered: 9))
         #expect(bar.imbalance == "The ledger does not balance: 10 facts recorded, 9 accounted for.")
@@ -90,7 +90,7 @@ import WaybillStore
         #expect(abs(widths.reduce(0, +) - 100) < 0.001)
     }
 
-    /// Broken, an operator trusts a clock of which nobody knows anything.
+    /// Breaks when an operator trusts a clock that nothing is known about.
     @Test func whatIsNotKnownOfAClockIsNotZero() {
         #expect(ClockText(clocks: nil).short == "clock not compared")
         let alone = page(record(Ledger()), SourceClocks(anchors: [], others: []))

@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// The pages of use cases, as values.
+/// The pages of use cases, made from values.
 @Suite(.timeLimit(.minutes(5))) struct UseCasePageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
     private let filter = TransactionFilter()
@@ -198,7 +198,7 @@ import WaybillStore
         #expect(compare.contains("<h2>requestSent and (none)</h2>") && compare.contains("(none) has less | more"))
     }
 
-    /// Broken, the page answers otherwise than `waybill ask duration`, or does not say since when there is a version.
+    /// Breaks when the page differs from `waybill ask duration`, or does not say when each version was first seen.
     @Test func aTrendHasTheNumbersOfTheAnswerForEachVersion() throws {
         let day: Int64 = 86_400_000_000
         let start = LoginHistory.begun / day * day
@@ -262,8 +262,7 @@ import WaybillStore
             "Times are written.")
     }
 
-    /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison
-    /// above all.
+    /// Breaks when a number in a table appears on a phone without its heading, such as `A` and `B` of a comparison.
     @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
         for (view, answer) in answers("requestSent") {
             let html = page(view, .answers([unredacted(answer)]))
@@ -282,8 +281,8 @@ import WaybillStore
         }
     }
 
-    /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach
-    /// there before anything was asked.
+    /// Breaks when the form, with a choice for each step, comes before the answer on a phone, or is out of reach there
+    /// before the first question.
     @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
         let (view, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
         let answered = page(view, .answers([unredacted(answer)]))
@@ -314,7 +313,7 @@ import WaybillStore
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
 
-    /// Breaks when whoever can send sets makes the page as long as they like: 40,000 use cases were 31 MB.
+    /// Breaks when whoever can send sets can make the page arbitrarily long: 40,000 use cases were 31 MB.
     @Test func thePageOfUseCasesHasAnEnd() {
         let many = (0..<40_000).map { summary("", code: $0) }
         let (first, leftOut) = UseCasesPage.first(of: SummaryAnswer(useCases: many))

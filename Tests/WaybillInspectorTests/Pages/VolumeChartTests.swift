@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillInspector
 @testable import WaybillQueries
 
-/// The volume above lists, and the part of the time that they show.
+/// The volume chart above lists, and the time range that lists show.
 @Suite(.timeLimit(.minutes(5))) struct VolumeChartTests {
     private func chart(
         _ times: ClosedRange<Int64>, _ items: [(name: String, value: String)] = [],
@@ -19,7 +19,7 @@ import WaybillStore
         return VolumeChart(volume, of: "transaction", at: ListAddress(items), in: .gmt).html.text
     }
 
-    /// Broken, a column leads elsewhere than to the transactions that it counts, or drops the list's conditions.
+    /// Breaks when a column leads to other transactions than it counts, or drops the list's conditions.
     @Test func eachColumnLeadsToItsPartOfTheList() {
         let begun = LoginHistory.begun / 3_600_000_000 * 3_600_000_000
         let html = chart(
@@ -40,7 +40,7 @@ import WaybillStore
         #expect(html.contains("data-times=\"\(begun / 1_000_000) "))
     }
 
-    /// Broken, a chart that was cut short looks as if nothing happened before.
+    /// Breaks when a truncated chart looks as if nothing happened earlier.
     @Test func whatWasNotCountedIsSaid() {
         let begun = LoginHistory.begun / 3_600_000_000 * 3_600_000_000
         let html = chart(begun...begun + 20 * 3_600_000_000) { count in
@@ -52,7 +52,7 @@ import WaybillStore
         #expect(chart(begun...begun) { _ in [] }.isEmpty, "a volume of other steps is not drawn")
     }
 
-    /// Broken, one set from a device with a wrong clock ends the process, or makes pages of a million columns.
+    /// Breaks when one set from a device with a wrong clock ends the process, or makes pages of a million columns.
     @Test(arguments: [Int64.min, -1, 0, 1_772_000_000_000_000], [0, 5, 1_772_000_000_000_000, Int64.max])
     func anyTimesHaveFewColumns(first: Int64, last: Int64) {
         guard first <= last else { return }
@@ -62,7 +62,7 @@ import WaybillStore
         #expect(!chart(bounded) { Array(repeating: [.open: 1], count: $0) }.isEmpty)
     }
 
-    /// Broken, a reader without script has no way to any range of time, or loses it with the next search.
+    /// Breaks when a reader without scripts can't choose a time range, or loses it with the next search.
     @Test func aRangeIsAPartOfTheForm() {
         func form(_ items: [(name: String, value: String)]) -> String {
             ListForm(address: ListAddress(items), hint: "").html.text
@@ -78,7 +78,7 @@ import WaybillStore
         }
     }
 
-    /// Broken, the columns above a list count others than the list has, under its conditions.
+    /// Breaks when the columns above a list count other transactions than the list has under its conditions.
     @Test func theVolumeIsThatOfTheList() async throws {
         let (folder, login) = (try TemporaryDirectory(), LoginHistory())
         let store = try Store(.folder(folder.url))

@@ -7,8 +7,8 @@ import WaybillInspector
 import WaybillQueries
 import WaybillStore
 
-/// A file of a store that somebody has sent may have any number in any column, and what adds up two of them must not
-/// end the program of the person who looks at it.
+/// A store file from somebody else may have any number in any column. Adding two of them must not end the reader's
+/// program.
 @Suite(.timeLimit(.minutes(15))) struct HostileNumbersTests {
     private let folder: TemporaryDirectory
     private let history = LoginHistory()
@@ -19,7 +19,7 @@ import WaybillStore
         try Connection(file.path(percentEncoded: false), .readWrite, at: "the test's store")
     }
 
-    /// A file with a login of two sources, and facts that were dropped and rejected.
+    /// Writes a file with a login of two sources, and with dropped and rejected facts.
     private func sample() async throws -> URL {
         let store = try SQLiteStore(making: "waybill", in: folder.file("sample"))
         _ = try await store.add(ReceivedSet(history.clientSet(), received: .now))
@@ -46,7 +46,7 @@ import WaybillStore
         ] + files + sources
     }
 
-    /// Breaks when a sum of two numbers of a file is greater than any number: the program is ended.
+    /// Breaks when the sum of two numbers of a file overflows, which ends the program.
     @Test func anyNumberInAnyColumnIsShownOrRefused() async throws {
         let sample = try await sample()
         let connection = try connect(sample)

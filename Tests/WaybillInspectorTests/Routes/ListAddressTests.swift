@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillInspector
 
 @Suite(.timeLimit(.minutes(5))) struct ListAddressTests {
-    /// Breaks when a byte below 0x10 is written with one digit, and the letter behind it becomes the other.
+    /// Breaks when a byte below 0x10 is encoded as one digit, and absorbs the letter after it.
     @Test func everyCharacterComesBackFromALink() throws {
         for value in 0..<UInt8(0x80) {
             let text = "a" + String(Unicode.Scalar(value)) + "Bé"

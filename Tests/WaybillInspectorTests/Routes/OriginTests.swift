@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillInspector
 
-/// Whose forms are taken: those of the inspector's own pages.
+/// The inspector accepts forms from its own pages only.
 @Suite(.timeLimit(.minutes(5))) struct OriginTests {
     private func isTaken(_ fields: [String: String]) -> Bool {
         do {
@@ -17,7 +17,7 @@ import Testing
         #expect(isTaken(["host": "example.com", "origin": origin]))
     }
 
-    /// Broken, a browser that sends no `Sec-Fetch-Site` would send the form of a page whose name only ends like ours.
+    /// Breaks when a browser without `Sec-Fetch-Site` can send the form of a page whose host name only ends like ours.
     @Test(arguments: [
         "https://evilexample.com", "https://evil.example.com", "https://example.com.evil", "https://example.com:444",
         "https://example.comx", "https://xexample.com", "https://evil@example.com", "null", "", "example.com",
@@ -26,7 +26,7 @@ import Testing
         #expect(!isTaken(["host": "example.com", "origin": origin]))
     }
 
-    /// Broken, what a browser says of the site would not count where the origin looks right.
+    /// Breaks when the inspector ignores the browser's `Sec-Fetch-Site` because the origin looks right.
     @Test func whatTheBrowserSaysOfTheSiteCountsFirst() {
         #expect(!isTaken(["host": "example.com", "origin": "https://example.com", "sec-fetch-site": "cross-site"]))
         #expect(!isTaken(["host": "example.com", "origin": "https://example.com", "sec-fetch-site": "same-site"]))

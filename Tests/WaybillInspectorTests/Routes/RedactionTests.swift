@@ -8,12 +8,12 @@ import WaybillTesting
 
 @testable import WaybillInspector
 
-/// What pages say in sentences, and offer to choose from, is redacted like what they show.
+/// Sentences and choices on pages are redacted like the data they show.
 @Suite(.timeLimit(.minutes(5))) struct PageRedactionTests {
     private static let secret = "hunter22sunny"
     private let folder: TemporaryDirectory
 
-    /// A store that was written without redaction, with a secret in the names of an app, a use case and an event.
+    /// Writes a store without redaction, with a secret in the names of an app, a use case and an event.
     init() throws {
         folder = try TemporaryDirectory()
         var set = LoginHistory().clientSet()
@@ -36,7 +36,7 @@ import WaybillTesting
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Breaks when a choice, the reason for an empty list, or what may have been meant tells a name as it was recorded.
+    /// Breaks when a choice, the reason for an empty list, or a suggestion shows a name unredacted.
     @Test(arguments: [
         "/transactions", "/sessions", "/network", "/use-cases", "/use-cases/0", "/use-cases/0/duration",
         "/use-cases/0/funnel",

@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Filters of network exchanges as people write them.
+/// Textual filters of network exchanges.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeFilterExpressionTests {
     private let names = [
         RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"),
@@ -39,7 +39,7 @@ import WaybillTesting
         #expect(try filter("  ") == ExchangeFilter())
     }
 
-    /// Breaks when a message or its place is another: the marks below are what a person sees.
+    /// Breaks when a message or its position changes: a user sees the marks below.
     @Test(arguments: [
         ("hst:x", "^^^", "There is no key “hst”; did you mean “host”?"),
         ("x state:failed,okay", "               ^^^^", "“okay” is no state of an exchange; they are in_progress"),
@@ -70,7 +70,7 @@ import WaybillTesting
         #expect(mistake?.offset == 0)
     }
 
-    /// Breaks when any text of any term is read back as another.
+    /// Breaks when the text of any term is parsed as another term.
     @Test func whatIsWrittenIsReadBack() throws {
         var random = RandomNumbers(seed: 2)
         let pieces = ["a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "event:", "/", ".", "*", "7"]

@@ -17,8 +17,8 @@ import WaybillTesting
         try FilterExpression(text).filter(names: names, now: now)
     }
 
-    /// Breaks when one request asks so much of every row that the store does nothing else, or makes a statement of
-    /// megabytes.
+    /// Breaks when one request checks so many terms on every row that the store does nothing else, or makes a statement
+    /// of megabytes.
     @Test func aFilterHasAsManyTermsAsAreOfUse() throws {
         let words = (1...33).map { "-word\($0)" }
         #expect(try filter(words.prefix(32).joined(separator: " ")).conditions.count == 32)
@@ -64,7 +64,7 @@ import WaybillTesting
         #expect(try filter(text) == expected)
     }
 
-    /// Broken, the link of an error leads to the transactions of another one, or to none.
+    /// Breaks when the link of an error leads to the transactions of another one, or to none.
     @Test(arguments: [
         RecordedError(code: 0), RecordedError(domain: "NSURLErrorDomain", code: -1001),
         RecordedError(domain: "", code: 0, name: ""), RecordedError(domain: "a b\"=\\>", code: 0, name: "-12"),
@@ -100,7 +100,7 @@ import WaybillTesting
         #expect(try filter("-useCase:login").conditions == [.not(.useCase(0))])
     }
 
-    /// Breaks when a message or its place is another: the marks below are what a person sees.
+    /// Breaks when a message or its position changes: a user sees the marks below.
     @Test(arguments: [
         ("outcme:failed", "^^^^^^", "There is no key “outcme”; did you mean “outcome”?"),
         ("x outcome:failed,okay", "                 ^^^^", "“okay” is no outcome; they are open"),
@@ -147,8 +147,8 @@ import WaybillTesting
         )
     }
 
-    /// Breaks when any text of any term is read back as another: quotes, colons, marks that combine with a quote, all
-    /// kinds of spaces.
+    /// Breaks when the text of any term is parsed as another term. Covers quotes, colons, marks that combine with a
+    /// quote, and all kinds of spaces.
     @Test func whatIsWrittenIsReadBack() throws {
         var random = RandomNumbers(seed: 1)
         let pieces = [
@@ -191,7 +191,7 @@ import WaybillTesting
         #expect(try JSONDecoder().decode(TransactionFilter.self, from: Data("{}".utf8)) == TransactionFilter())
     }
 
-    /// Breaks when JSON has a condition that the filter did not have, or loses one.
+    /// Breaks when JSON gains or loses a condition of the filter.
     @Test func whatJSONHasNoMemberForIsAText() throws {
         let filters = [
             TransactionFilter([.outcome([.failed]), .outcome([.open])]),
@@ -219,7 +219,7 @@ import WaybillTesting
         #expect(try filter("took>\(text)").conditions == [.tookMoreThan(.microseconds(microseconds))])
     }
 
-    /// Breaks when a misspelt end of a process finds nothing and says nothing, or a signal is not found in any case.
+    /// Breaks when a misspelled process end silently finds nothing, or the case of a signal matters.
     @Test func anEndOfAProcessIsAWordOrASignal() throws {
         for (text, value) in [("ended:signal", "signal"), ("ended:sigsegv", "SIGSEGV"), ("ended:Reboot", "reboot")] {
             #expect(try FilterCondition(text) == .ended(value))

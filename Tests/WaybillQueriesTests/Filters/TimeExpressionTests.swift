@@ -18,10 +18,10 @@ import WaybillQueries
         #expect(TimeExpression.microseconds(text, now: now) == microseconds)
     }
 
-    /// Broken, “since yesterday” would be a mistake, or begin at another midnight than lists show.
+    /// Breaks when “since yesterday” is an error, or begins at another midnight than lists show.
     @Test(arguments: [
         ("today", "2026-03-01"), ("yesterday", "2026-02-28"), ("Yesterday", "2026-02-28"),
-        // The first of March was a Sunday: its week began on the 23rd of February.
+        // 2026-03-01 was a Sunday, and its week began on 2026-02-23.
         ("last week", "2026-02-16"),
     ])
     func wordsMeanTheFirstMidnightInUTC(text: String, day: String) throws {
@@ -38,7 +38,8 @@ import WaybillQueries
         #expect(TimeExpression.microseconds("1772366400000001", now: 0) == 1_772_366_400_000_001)
     }
 
-    /// Breaks when a date that people write for “never” is refused, or counts as another one where no filter needs that.
+    /// Breaks when a filter refuses a date that people write for “never”, or such a date is changed where no filter
+    /// needs that.
     @Test(arguments: [
         ("2999-12-31T12:00:00Z", 32_503_636_800_000_000), ("9999-12-31", 253_402_214_400_000_000),
         ("32503636800000001", 32_503_636_800_000_001),
@@ -48,7 +49,7 @@ import WaybillQueries
         #expect(TimeExpression.microseconds(text, now: now) == Limits.largestInteger)
     }
 
-    /// Breaks when what programs write for “always” is refused.
+    /// Breaks when the date that programs write for “always” is refused.
     @Test func theFirstDayOfAllIsTheFirstTimeOfTheFormat() {
         #expect(TimeExpression.microseconds("0001-01-01", now: now) == -Limits.largestInteger)
     }

@@ -61,7 +61,7 @@ import WaybillTesting
         #expect(request.items.isEmpty)
     }
 
-    /// Breaks when a form whose fields were left empty no longer shows the whole list.
+    /// Breaks when a form with empty fields no longer shows the whole list.
     @Test func anEmptyTextOrListIsNoCondition() throws {
         let empty = try ListRequest([("outcome", ","), ("text", ""), ("method", ""), ("state", "")], about: .exchanges)
         #expect(try empty.filter(names: [], now: now) == ExchangeFilter())
@@ -110,7 +110,7 @@ import WaybillTesting
         #expect(throws: QueryFailure.self) { try request.sourceFilter() }
     }
 
-    /// Breaks when a store that is asked by requests is asked for something else than the filter says.
+    /// Breaks when a request asks the store for something else than its filter.
     @Test func aFilterOfTransactionsIsTheSameAfterItWasWritten() throws {
         var random = RandomNumbers(seed: 3)
         for _ in 0..<2_000 {
@@ -142,7 +142,7 @@ import WaybillTesting
         #expect(try ListRequest(matching: filter).filter(names: names, now: now) == filter)
     }
 
-    /// Breaks when a filter from long ago, or of statuses that there are not, makes a text that nobody can read.
+    /// Breaks when a filter from long ago, or with impossible statuses, makes a text that nobody can read.
     @Test func whatHasNoWordsIsWrittenAsTheNearestThatHas() throws {
         let filter = ExchangeFilter([.since(.distantPast), .status(-1...2_000)])
         let read: ExchangeFilter = try ListRequest(matching: filter).filter(names: [], now: now)

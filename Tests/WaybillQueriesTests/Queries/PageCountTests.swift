@@ -3,7 +3,7 @@ import WaybillCore
 
 @testable import WaybillQueries
 
-/// Lists of somebody else's server.
+/// Lists from a third-party server.
 @Suite(.timeLimit(.minutes(5))) struct PageCountTests {
     private func pages(of rows: Int, _ cursor: (Int) -> String?) throws(WaybillError) -> Int {
         var pages = PageCount()
@@ -19,13 +19,13 @@ import WaybillCore
         #expect(try pages(of: 3) { $0 == 900 ? nil : "\($0)" } == 900, "A search gives short pages.")
     }
 
-    /// Broken, `verify URL` would go on for ever, and with it a script that waits for it.
+    /// Breaks when `verify URL` runs forever, and with it a script that waits for it.
     @Test(arguments: [0, 1, 500]) func aListThatNeverEndsIsGivenUp(rows: Int) {
         #expect(throws: WaybillError.self) { try pages(of: rows) { "\($0)" } }
         #expect(throws: WaybillError.self) { try pages(of: rows) { _ in "the same" } }
     }
 
-    /// Broken, anybody who sends sets could have one look-up answered with megabytes.
+    /// Breaks when anybody who sends sets can make one lookup return megabytes.
     @Test func ofManyTransactionsWithOneCodeAFewAreNamed() {
         let ids = (0..<30).map { GUID(high: UInt64($0), low: 7) }
         let failure = QueryFailure.ambiguous(SupportCode(ids[0]), Array(ids.prefix(QueryFailure.namedTransactions + 1)))

@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillCore
 @testable import WaybillQueries
 
-/// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
+/// The JSON of questions and answers is public: `POST /v1/answers` accepts and returns it.
 @Suite(.timeLimit(.minutes(5))) struct QuestionJSONTests {
     private static let logins = TransactionFilter([
         .useCase(0), .outcome([.timedOut]), .sinceMicroseconds(5), .text("x"), .not(.event("paid")),
@@ -246,7 +246,7 @@ import Testing
         #expect(try answer.question.answer(json: Data(json.utf8)) == answer)
     }
 
-    /// Broken, Swift is told other times than JSON is.
+    /// Breaks when Swift and JSON have different times.
     @Test func datesAndDurationsAreTheMicrosecondsOfTheJSON() {
         var summary = SummaryQuestion()
         #expect(summary.step == .seconds(86_400) && summary.stepMicroseconds == 86_400_000_000)

@@ -3,8 +3,7 @@ import Testing
 @testable import WaybillCore
 @testable import WaybillQueries
 
-/// A path that keeps an ID makes a group for every request; one that loses a name mixes what has nothing to do with
-/// each other.
+/// A template that keeps an ID makes a group for every request. One that loses a name mixes unrelated requests.
 @Suite(.timeLimit(.minutes(5))) struct PathTemplateTests {
     @Test(arguments: [
         ("/users/123/orders/9f3c21d7", "/users/{id}/orders/{id}"),
@@ -15,12 +14,12 @@ import Testing
         // Git, Mongo, MD5.
         ("/c/0a1b2c3d", "/c/{id}"), ("/c/507f1f77bcf86cd799439011", "/c/{id}"),
         ("/c/D41D8CD98F00B204E9800998ECF8427E", "/c/{id}"),
-        // ULID, nanoid, cuid, KSUID, a video's, a payment's.
+        // ULID, nanoid, cuid, KSUID, a video ID, a payment ID.
         ("/t/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/t/{id}"), ("/t/V1StGXR8_Z5jdHi6B-myT", "/t/{id}"),
         ("/t/cjld2cjxh0000qzrmn831i7rn", "/t/{id}"),
         ("/t/0ujtsYcgvSTl8PAuAdqWYSMnLOv", "/t/{id}"), ("/t/dQw4w9WgXcQ", "/t/{id}"),
         ("/t/ch_3MmlLrLkdIwHu7ix0snN0B15", "/t/{id}"),
-        // base64, with and without padding; a JSON Web Token.
+        // base64 with and without padding; a JSON Web Token.
         ("/t/dGhpcyBpcyBhIHRlc3Q9MTIz", "/t/{id}"), ("/t/TWFuIGlzIGRpc3Rpbmd1aXNoZWQ=", "/t/{id}"),
         (
             "/t/eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV",
@@ -45,13 +44,13 @@ import Testing
         "/index2.html",
         "/how-we-made-2024-the-best-year-for-10-of-us", "/iPhone-15-Pro-128GB-5G", "/jquery-3.7.1.min.js",
         "/[redacted]/x1",
-        // A word whose letters have to be encoded.
+        // A word that needs percent-encoding.
         "/%D0%BF%D1%80%D0%B8%D0%B2%D0%B5%D1%82", "/caf%C3%A9-1", "/2026-03-01x",
     ]) func whatIsANameStays(path: String) {
         #expect(PathTemplate(path).description == path)
     }
 
-    /// Broken, every name of a user is an endpoint of its own, and nobody can say otherwise.
+    /// Breaks when every user name is a separate endpoint, and no template can fold them.
     @Test func aWrittenTemplateFoldsWhatLooksLikeAName() {
         let templates = PathTemplates(["/users/me", "/users/{name}", "/{a}/{b}/c"])
         for (path, template) in [

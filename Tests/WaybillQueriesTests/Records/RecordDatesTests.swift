@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Records speak `Date` and `Duration` to their readers, and whole microseconds in JSON.
+/// Records have `Date` and `Duration` in Swift, and whole microseconds in JSON.
 @Suite(.timeLimit(.minutes(5))) struct RecordDatesTests {
     private static let wall: Int64 = 1_760_000_000_123_457
 

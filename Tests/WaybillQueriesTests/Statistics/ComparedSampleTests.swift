@@ -5,7 +5,7 @@ import WaybillTesting
 @testable import WaybillCore
 @testable import WaybillQueries
 
-/// A verdict is what people act on, and its sentence what they read.
+/// People act on the verdict, and read its sentence.
 @Suite(.timeLimit(.minutes(5))) struct ComparedSampleTests {
     private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int64] = [])
         -> ComparedSample
@@ -63,8 +63,8 @@ import WaybillTesting
         #expect(answer.rates[2].a.value == 0.6)
     }
 
-    /// Of two groups that do not differ a measure is taken for different at most once in twenty times; of two that do,
-    /// nearly always.
+    /// For equal groups, a measure may look different at most once in twenty times; for different groups, nearly
+    /// always.
     @Test func noiseIsTakenForADifferenceSeldomAndADifferenceForNoiseAsWell() {
         var random = RandomNumbers(seed: 7)
         func sample(failing: Double, slower: Int64) -> ComparedSample {

@@ -6,7 +6,7 @@ import WaybillTesting
 @testable import WaybillCore
 @testable import WaybillQueries
 
-/// An interval that is too narrow finds differences that are not there; one that is too wide finds none.
+/// An interval that is too narrow finds false differences; one that is too wide finds none.
 @Suite(.timeLimit(.minutes(5))) struct EstimateTests {
     // MARK: Rates
 
@@ -27,7 +27,7 @@ import WaybillTesting
         (5, 56, 0, 29, -0.0381, 0.1926),
         (0, 10, 0, 20, -0.1611, 0.2775), (0, 10, 0, 10, -0.2775, 0.2775), (10, 10, 0, 20, 0.6791, 1),
         (10, 10, 0, 10, 0.6075, 1),
-        // By statsmodels 0.15.0, confint_proportions_2indep(method="newcomb").
+        // Computed by statsmodels 0.15.0, `confint_proportions_2indep(method="newcomb")`.
         (1_234, 100_000, 1_301, 99_000, -0.0017883, 0.0001843), (7, 9, 2, 400, 0.4473274, 0.9318163),
     ])
     func differencesOfRatesHaveThePublishedLimits(b: Int, ofB: Int, a: Int, ofA: Int, low: Double, high: Double) throws
@@ -37,8 +37,8 @@ import WaybillTesting
         #expect(try abs(#require(difference.high) - high) < 0.00005)
     }
 
-    /// The score interval is where the difference to the rate is at most z standard errors of the limit itself: found
-    /// by halving.
+    /// At the limits of the score interval, the difference to the rate is z standard errors of the limit itself. This
+    /// test finds the limits by bisection.
     @Test func limitsAreWhereTheScoreSaysSo() throws {
         for total in 1...60 {
             for count in 0...total {
@@ -69,7 +69,7 @@ import WaybillTesting
 
     // MARK: Quantiles
 
-    /// By scipy 1.17.1, binom.cdf and binom.sf; n = 100 also by its quantile_test.
+    /// Computed by scipy 1.17.1, `binom.cdf` and `binom.sf`; n = 100 also by its `quantile_test`.
     @Test(
         arguments: [
             (50, 5, nil, nil), (50, 6, 1, 6), (50, 10, 2, 9), (50, 20, 6, 15), (50, 30, 10, 21), (50, 50, 18, 33),
@@ -85,7 +85,7 @@ import WaybillTesting
         #expect(ranks.low == low && ranks.high == high)
     }
 
-    /// As above, each surer, so that two of them hold together.
+    /// As above, with more confidence in each interval, because two of them must hold together.
     @Test(
         arguments: [
             (50, 6, nil, nil), (50, 20, 5, 16), (50, 1_000, 465, 536), (90, 100, 83, 97), (99, 371, 362, nil),
@@ -101,7 +101,7 @@ import WaybillTesting
         let values = (1...100).map { Int64($0 * 10) }
         #expect(Estimate(percent: 90, of: .values(values)) == Estimate(value: 900, low: 840, high: 960))
         #expect(Estimate(percent: 50, of: .values([])) == Estimate<Int64>(value: nil, low: nil, high: nil))
-        // Of the first at ranks 39 and 62, of the second as well.
+        // The limits are at ranks 39 and 62 of both samples.
         #expect(
             Estimate(percent: 50, from: .values(values), to: .values(values.map { $0 + 5_000 }))
                 == Estimate(value: 5_000, low: 4_770, high: 5_230))
@@ -109,7 +109,7 @@ import WaybillTesting
 
     // MARK: Coverage
 
-    /// Of 2,000 samples from a world whose truth is known, at least 93 % of the intervals have it between their limits.
+    /// Draws 2,000 samples from a known distribution: at least 93 % of the intervals must contain the true value.
     @Test(arguments: [
         (0.1, 50, 0.2, 80), (0.02, 300, 0.05, 400), (0.5, 40, 0.5, 40), (0.9, 120, 0.7, 30), (0.3, 25, 0.35, 500),
     ])
@@ -129,7 +129,7 @@ import WaybillTesting
         #expect(covered < 1_960, "limits so wide that they say little")
     }
 
-    /// Durations as they are: most short, few long; and a truth that is known: a quantile p of an exponential
+    /// Realistic durations, mostly short with few long ones, and a known truth: a quantile p of an exponential
     /// distribution is -ln(1 - p) means.
     @Test(arguments: [(50, 40, 60), (90, 100, 80), (99, 500, 600)]) func quantilesAndTheirDifferencesCoverTheTruth(
         percent: Int, ofA: Int, ofB: Int
@@ -140,7 +140,7 @@ import WaybillTesting
         }
         func quantile(mean: Double) -> Double { -log(1 - Double(percent) / 100) * mean }
         func covers(_ estimate: Estimate<Int64>, _ truth: Double) -> Bool {
-            // A duration is cut to whole microseconds, a difference of two off by one at most.
+            // Durations are truncated to whole microseconds, and the difference of two is off by at most one.
             (estimate.low.map { Double($0) - 1 <= truth } ?? true)
                 && (estimate.high.map { truth <= Double($0) + 1 } ?? true)
         }

@@ -5,10 +5,10 @@ import WaybillTesting
 @testable import WaybillCore
 @testable import WaybillQueries
 
-/// A quantile that is off by one rank is a wrong answer to every question about time.
+/// A quantile that is off by one rank makes every answer about durations wrong.
 @Suite(.timeLimit(.minutes(5))) struct QuantileTests {
-    /// Many equal values, sorted ones, reversed ones and small ranges are what partitions stumble over; and values that
-    /// take more than four bytes, among those that do not.
+    /// Covers inputs that are hard for partitioning: many equal values, sorted and reversed ones, small ranges, and
+    /// values of more than four bytes among smaller ones.
     @Test(arguments: 0..<200) func everyQuantileIsTheOneThatSortingGives(seed: Int) {
         var random = RandomNumbers(seed: seed)
         let range: ClosedRange<Int64> = [

@@ -3,11 +3,11 @@ import WaybillCore
 
 @testable import WaybillQueries
 
-/// What is counted where one stands for many.
+/// Counts of weighted transactions.
 @Suite(.timeLimit(.minutes(5))) struct WeighingTests {
     private let ten = 10 * Weights.one
 
-    /// Breaks when the values of those that stand for ten say no more than those that stand for themselves.
+    /// Breaks when a value with weight 10 counts no more than one with weight 1.
     @Test func quantilesGoByWeights() {
         var durations = Durations()
         for value in Int64(1)...9 { durations.append(value, weight: ten) }
@@ -20,7 +20,7 @@ import WaybillCore
         #expect(statistics.meanMicroseconds == Int64((10 * 45 + 10_055) / 100))
     }
 
-    /// Breaks when what stands for nobody counts, or a rate that is no whole number loses something.
+    /// Breaks when a value with weight 0 counts, or a fractional weight loses precision.
     @Test func weightsAreAddedUpExactly() {
         var durations = Durations()
         for _ in 0..<3 { durations.append(7, weight: Weights.one * 10 / 3) }
@@ -31,12 +31,12 @@ import WaybillCore
         #expect((Int64(1) << 39).times(10_000 * Weights.one) == 10_000 << 39)
     }
 
-    /// Breaks when an answer does not say that it estimates, or says it where nothing was sampled.
+    /// Breaks when an answer doesn't say that it is an estimate, or says so without sampling.
     @Test func anAnswerSaysByWhatItCounts() {
         var weights = Weights()
         for _ in 0..<100 { weights.add(ten) }
         for _ in 0..<20 { weights.add(Weights.one) }
-        // 1.96 times the root of 100 times 10 times 9.
+        // 1.96 times the square root of 100 times 10 times 9.
         #expect(weights.weighing == Weighing(delivered: 120, estimated: 1_020, margin: 186))
         #expect(weights.weighing?.sentence.hasPrefix("Weighed: 120 of about 1020 (± 186) count here") == true)
         var plain = Weights()
@@ -44,7 +44,8 @@ import WaybillCore
         #expect(plain.weighing == nil)
     }
 
-    /// Breaks when a rate that was estimated from few looks as sure as if all had been delivered, or surer.
+    /// Breaks when a rate estimated from few transactions has limits as narrow as if all had been delivered, or
+    /// narrower.
     @Test func limitsOfEstimatesAreWider() {
         func sample(sampled: Bool) -> ComparedSample {
             var sample = ComparedSample(value: sampled ? "sampled" : "all")

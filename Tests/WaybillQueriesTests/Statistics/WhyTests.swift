@@ -3,11 +3,11 @@ import Testing
 import WaybillCore
 import WaybillQueries
 
-/// What sets transactions apart is found, and chance is not taken for it.
+/// The question "why" finds the traits that distinguish transactions, and doesn't report chance.
 @Suite(.timeLimit(.minutes(5))) struct WhyTests {
     private typealias Trait = WhyAnswer.Trait
 
-    /// 1,000 transactions with 60 attributes of three values each. A tenth is chosen, whatever the attributes are.
+    /// Collects 1,000 transactions with 60 attributes of three values each. `isChosen` chooses some of them.
     private func collected(
         seed: Int, isChosen: (Set<WhyAnswer.Trait>, inout RandomNumbers) -> Bool
     ) -> CollectedTraits {
@@ -23,8 +23,8 @@ import WaybillQueries
         return collected
     }
 
-    /// Broken, somebody looks for the cause of a failure in an attribute that differs by chance: without a correction,
-    /// nine of 180 comparisons do.
+    /// Breaks when somebody looks for the cause of a failure in an attribute that differs by chance: without a
+    /// correction, nine of 180 comparisons do.
     @Test func chanceSetsNothingApart() {
         let runs = (0..<100).map { seed in
             collected(seed: seed) { _, random in Int.random(in: 0..<10, using: &random) == 0 }.answer(limit: 20)
@@ -33,7 +33,7 @@ import WaybillQueries
         #expect(runs.count { !$0.differences.isEmpty } <= 8, "of a hundred, at most five are expected")
     }
 
-    /// Broken, the cause stands behind others, or is not found at all.
+    /// Breaks when the cause isn't first, or isn't found at all.
     @Test func aPlantedCauseIsFirst() {
         for seed in 0..<20 {
             let cause = Trait(.attribute, name: "7", value: "2")
@@ -45,7 +45,7 @@ import WaybillQueries
         }
     }
 
-    /// Broken, an answer from several buckets of a database differs from that of one file.
+    /// Breaks when an answer from several buckets of a database differs from the answer from one file.
     @Test func partsInAnyOrderMakeTheSameAnswer() {
         let parts = (0..<4).map { seed in
             collected(seed: seed) { traits, _ in traits.contains(Trait(.attribute, name: "0", value: "0")) }
@@ -58,7 +58,7 @@ import WaybillQueries
         #expect(answer(parts) == answer(parts.reversed()))
     }
 
-    /// Broken, weights that a client made up stop the process.
+    /// Breaks when weights that a client made up stop the process.
     @Test func extremeWeightsAreCounted() {
         var collected = CollectedTraits()
         for index in 0..<100 {
@@ -70,7 +70,7 @@ import WaybillQueries
         #expect(CollectedTraits().answer(limit: -1).differences.isEmpty)
     }
 
-    /// The quantiles of a table of the normal distribution.
+    /// Quantiles from a table of the normal distribution.
     @Test func theQuantileIsThatOfTheNormalDistribution() {
         for (probability, quantile) in [(0.05, 1.959_963_985), (0.01, 2.575_829_304), (0.000_05, 4.055_626_981)] {
             #expect((Estimate<Double>.quantile(outside: probability) - quantile).magnitude < 1e-6)

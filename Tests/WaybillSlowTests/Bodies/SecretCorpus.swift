@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import WaybillTesting
 
-/// Secrets of many shapes and places, each drawn at random, so that whatever is found of one tells where it came from.
+/// Secrets of many shapes and places. Each is random, and any fragment shows where it came from.
 struct SecretCorpus {
-    /// A body, and what it says it is.
+    /// A body with its declared type.
     struct Body: Sendable {
         var type: String
         var text: String
         var data: Data { Data(text.utf8) }
     }
 
-    /// Names and values, as the hunter takes them.
+    /// Names and values, in the form that the hunter reads.
     private(set) var secrets: [(name: String, value: String)] = []
     private var random: RandomNumbers
 
@@ -23,21 +23,21 @@ struct SecretCorpus {
         String((0..<count).map { _ in Self.letters.randomElement(using: &random) ?? "x" })
     }
 
-    /// What has no shape of its own, and is known by its name only.
+    /// Returns a new secret without a shape, which only its name marks.
     mutating func word(_ name: String) -> String {
         let value = letters(24)
         secrets.append((name, value))
         return value
     }
 
-    /// What is known by its shape wherever it stands: RFC 7519.
+    /// Returns a new JSON Web Token (RFC 7519), which its shape marks in any place.
     mutating func token(_ name: String) -> String {
         let (payload, signature) = ("eyJ" + letters(30), letters(30))
         secrets += [("\(name) payload", payload), ("\(name) signature", signature)]
         return "eyJhbGciOiJIUzI1NiJ9.\(payload).\(signature)"
     }
 
-    /// ISO/IEC 7812, in groups.
+    /// Returns a new card number by ISO/IEC 7812, in groups.
     mutating func card(_ name: String, separator: String = " ") -> String {
         var digits = [4] + (0..<14).map { _ in Int.random(in: 0...9, using: &random) }
         let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
@@ -57,7 +57,7 @@ struct SecretCorpus {
     static func escaped(_ text: String) -> String { text.utf8.map { "\\u00" + String($0, radix: 16) }.joined() }
     static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-    /// Header fields of a request or a response.
+    /// Returns header fields of a request or a response.
     mutating func headerFields(_ way: String) -> [String: String] {
         [
             "X-Api-Key": word("\(way) header: X-Api-Key"), "Cookie": "sid=\(word("\(way) header: Cookie"))",
@@ -70,7 +70,7 @@ struct SecretCorpus {
         ]
     }
 
-    /// The target of a request.
+    /// Returns the target of a request.
     mutating func target(_ path: String) -> String {
         "\(path)/reset/\(word("path: reset"))/\(token("path: JWT"))/\(card("path: card", separator: "-"))?access_token=\(word("query: name"))"
             + "&pwd=\(Self.percent(word("query: name, percent")))&next=%2Fa%3Ftoken%3D\(word("query: inside a query"))"
@@ -78,7 +78,7 @@ struct SecretCorpus {
             + "&j=%7B%22password%22%3A%22\(word("query: JSON"))%22%7D"
     }
 
-    /// A body of every type that is read.
+    /// Returns a body of every type that the redactor reads.
     mutating func bodies(_ way: String) -> [Body] {
         let nested = #"{\"client_secret\":\"\#(word("\(way) JSON: string of JSON"))\"}"#
         let json = """
@@ -124,7 +124,7 @@ struct SecretCorpus {
         ]
     }
 
-    /// Every shape and every name that is known, as JSON.
+    /// Returns every known shape and name as JSON.
     private mutating func everything(_ way: String) -> String {
         var letters = CorpusLetters(seed: random.next())
         let shapes = RedactionCorpus.shapes.map { shape in

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 extension WayIn {
-    /// Another HTTP stack, which tells of its bodies in small pieces.
+    /// Another HTTP stack, which reports its bodies in small pieces.
     static let recorder = WayIn(name: "public recorder") { call, tx in
         let exchange = tx.openExchange(try #require(ExchangeRequest(call.request)))
         if case .data(let body) = call.body { pieces(of: body).forEach { exchange.sent($0) } }
@@ -32,10 +32,9 @@ extension WayIn {
     }
 }
 
-/// Rule 8 of the design: no secret reaches the disk, by whatever way it comes in, in whatever place it stands and in
-/// whatever form.
+/// Rule 8 of the design: no secret reaches the disk, whatever its way in, its place and its form.
 @Suite(.timeLimit(.minutes(10))) struct SecretCorpusTests {
-    /// Sends every secret that there is through a way in, and has another process look for them in the store's files.
+    /// Sends every secret through a `WayIn`, and has another process search the store's files for them.
     private func found(by way: WayIn, isControl: Bool = false, bodyLimit: Int = 1 << 20) async throws -> (
         Set<String>, [String]
     ) {
@@ -87,19 +86,19 @@ extension WayIn {
         login.finish(
             .failed, error: RecordedError(domain: "Server", code: 2, text: "Bearer \(corpus.word("error: bearer"))"))
         try await tx.sync()
-        // Not synced yet, so that it is in the journal still.
+        // Not synced yet, and therefore still in the journal.
         tx.begin(Login.self, attributes: ["note": .string("token=\(corpus.word("journal"))")]).log(.initiated)
         #expect(tx.health.problems.isEmpty)
         #expect(tx.health.omittedBodies == 0)
 
         let lines = corpus.secrets.map { "\($0.name)\t\($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: folder.file("secrets"))
-        // A journal is overwritten when what it holds is on the disk, which may be before the hunter comes: the control
-        // has one that stays.
+        // A journal whose content is on the disk may be overwritten before the hunter starts. The control has one that
+        // stays.
         if isControl, let secret = corpus.secrets.last?.value {
             try Data("note=\(secret)".utf8).write(to: folder.file("store/journal-planted"))
         }
-        // The manager still has the store open: what is not checkpointed is in its WAL, what is not settled in its
+        // The manager still has the store open: data without a checkpoint is in the WAL, and unsettled data in the
         // journal.
         let (output, status) = try await ChildProcess("TestProcess", ["hunt", folder.url.path()]).finished()
         #expect(status == 0)
@@ -117,7 +116,7 @@ extension WayIn {
         #expect(found.isEmpty, "\(found.sorted().joined(separator: "\n"))")
     }
 
-    /// Broken, what is cut off at a limit would be the first half of a secret, which has lost its shape.
+    /// Breaks when the limit leaves the first half of a secret, which has lost its shape.
     @Test(arguments: [37, 90, 151, 230, 333, 420, 512]) func noHalfOfASecretReachesTheDiskWhereABodyIsCut(limit: Int)
         async throws
     {
@@ -125,7 +124,7 @@ extension WayIn {
         #expect(found.isEmpty, "\(found.sorted().joined(separator: "\n"))")
     }
 
-    /// The control: with nothing taken out the same hunter finds every one of them, and each form.
+    /// The control: without redaction the same hunter finds every secret, and each form.
     @Test func withoutRedactionTheyAreAllFound() async throws {
         let (found, names) = try await found(by: WayIn.session[0], isControl: true)
         let parts = found.map { $0.split(separator: "\t").map(String.init) }

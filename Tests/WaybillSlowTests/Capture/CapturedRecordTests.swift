@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillTesting
 @testable import WaybillTests
 
-/// What each way in sees of the same exchanges.
+/// The records that each way of capture makes of the same exchanges.
 @Suite(.timeLimit(.minutes(10)))
 struct CapturedRecordTests {
     private let tx: TransactionManager
@@ -15,7 +15,7 @@ struct CapturedRecordTests {
 
     init() { tx = TransactionManager.testing(delivery: .transport(transport)) }
 
-    /// Of tasks with a completion handler, which tell a delegate nothing on Linux.
+    /// The records of tasks with a completion handler, which report nothing to a delegate on Linux.
     private static let passivelyAlone: [String: [String]] = [
         "GET with a handler": ["completed 200 ?/5"],
         "GET, asynchronous": ["completed 200 ?/5"],
@@ -69,8 +69,8 @@ struct CapturedRecordTests {
         #expect(await records() == Self.both[behavior.name]?.passive ?? Self.passivelyAlone[behavior.name])
     }
 
-    /// State, status, bytes of the request's and of the response's body; whether the first byte was timed, and by which
-    /// redirects it went.
+    /// Returns the state, the status, the bytes of the request's and of the response's body, whether the first byte was
+    /// timed, and the redirects.
     private func records() async -> [String] {
         await tx.flush()
         let facts = transport.transactionSets.flatMap { $0.sources.flatMap(\.facts) }

@@ -15,7 +15,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-/// What is recorded of exchanges with nginx and with Python's http.server agrees with what those servers have logged.
+/// The records of exchanges with nginx and with Python's http.server agree with the logs of those servers.
 @Suite(.timeLimit(.minutes(10)), .withRealServers)
 struct RealServerTests {
     enum Way: String, CaseIterable { case session, delegate, passive }
@@ -62,18 +62,18 @@ struct RealServerTests {
         #expect(try server.stop().isEmpty)
     }
 
-    /// nginx logs method, path, status, bytes of both bodies and the header field.
+    /// Compares with nginx's log, which has method, path, status, bytes of both bodies and the header field.
     private func compare(_ server: Nginx, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil)
         async throws
     {
         let recorded = try await exchanges(with: server, scheme: scheme, way, trusting: authority)
         var expected: [String] = []
         for exchange in recorded {
-            // The shared session, which is what is captured passively here, has no delegate, and so its requests get no
+            // Passive capture covers the shared session here, which has no delegate. Its requests therefore get no
             // header field.
             let number = way == .passive ? "nil" : "\(exchange.id.sequence)"
             guard exchange.name == "moved" else {
-                // Its page for 404 is as long as it says.
+                // nginx's page for 404 is as long as it declares.
                 let sent = exchange.sentByteCount.map { $0 > 0 ? "\($0)" : "-" } ?? "-"
                 expected.append(
                     "\(exchange.method) /\(exchange.name) \(exchange.status ?? 0) \(exchange.receivedByteCount ?? -1) \(sent) \(number)"
@@ -95,7 +95,7 @@ struct RealServerTests {
         #expect(logged == expected)
     }
 
-    /// The exchanges of a process of its own, since it is a process that trusts an authority.
+    /// Returns the exchanges of a separate process, because a whole process trusts an authority.
     private func exchanges(
         with server: some RealServer, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil,
         names: [String] = ["hello.txt", "missing", "moved", "big", "upload"]
@@ -114,8 +114,8 @@ struct RealServerTests {
         return recorded
     }
 
-    /// Method, path and status, of lines such as `127.0.0.1 - - [21/Nov/2026 19:00:00] "GET /big HTTP/1.1" 200 -`;
-    /// others are remarks.
+    /// Returns method, path and status of lines such as `127.0.0.1 - - [21/Nov/2026 19:00:00] "GET /big HTTP/1.1" 200
+    /// -`, and ignores other lines.
     private func pythonLines(_ log: [String]) -> [String] {
         log.compactMap { line in
             let parts = line.components(separatedBy: "\"")
@@ -126,7 +126,7 @@ struct RealServerTests {
 }
 
 extension TransactionRecord.Exchange {
-    /// The last component of its path.
+    /// The last path component of the URL.
     fileprivate var name: String { URL(string: url)?.lastPathComponent ?? "" }
 }
 #endif

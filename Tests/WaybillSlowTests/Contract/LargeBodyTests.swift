@@ -10,7 +10,7 @@ import FoundationNetworking
 import WaybillQueries
 #endif
 
-/// Bodies that do not fit into any buffer, by every way in.
+/// Bodies that do not fit into any buffer, by every `WayIn`.
 @Suite(.timeLimit(.minutes(10))) struct LargeBodyTests {
     @Test(.serialized, arguments: WayIn.all.without(.file)) func aFileOf64MegabytesIsUploaded(way: WayIn) async throws {
         let folder = try TemporaryDirectory()

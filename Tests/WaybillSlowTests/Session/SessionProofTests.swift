@@ -12,10 +12,10 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Many requests at once, large ones, and ones that are cancelled at any moment.
+/// Many requests at once, large ones, and ones cancelled at any moment.
 @Suite(.timeLimit(.minutes(10)))
 struct SessionProofTests {
-    /// 640 exchanges, 32 at a time, of 320 transactions with two each at once.
+    /// 640 exchanges, 32 at a time, in 320 transactions with two concurrent ones each.
     @Test func everyRequestCarriesItsOwnTransactionAndExchange() async throws {
         let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
         let server = try LoopbackServer { .text($0.path) }
@@ -65,7 +65,7 @@ struct SessionProofTests {
         #expect(data == Data(url.path.utf8))
     }
 
-    /// The short form; `TestProcess cancel 8000` is the long one.
+    /// The short run; `TestProcess cancel 8000` is the long one.
     @Test func cancellingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed() async throws {
         let child = try ChildProcess("TestProcess", ["cancel", "1600"])
         let (output, status) = await child.finished(within: .seconds(90))
@@ -97,7 +97,7 @@ struct SessionProofTests {
         let bare = try await peakMegabytes("download-bare")
         #expect(captured <= off + 16)
         #expect(captured <= bare + 16)
-        // Gathered in memory it would be all of this.
+        // Buffering the body would take all 256 MB.
         #expect(captured < 200)
     }
     #endif

@@ -4,8 +4,8 @@ import WaybillCore
 @testable import WaybillSpans
 @testable import WaybillStore
 
-/// A collector's store in memory, with what tests do to one. All have the same secret, so that sources have the same IDs
-/// in all of them.
+/// A collector's store in memory, with helpers for tests. All stores have the same secret, and therefore the same
+/// source IDs.
 struct SpanStore {
     static let wall: Int64 = 1_790_000_000_000_000
 
@@ -47,7 +47,7 @@ struct SpanStore {
     ]
     static let stock: Attributes = ["service.name": "stock", "service.instance.id": "stock-7"]
 
-    /// What the rows say, without the numbers that depend on who came first.
+    /// Returns the content of the rows, without the numbers that depend on the order of arrival.
     func dump() throws -> [String] {
         let source = "(SELECT hex(uuid) FROM sources WHERE id = x.source)"
         let part =
@@ -92,7 +92,7 @@ struct SpanStore {
     }
 }
 
-/// Spans of one trace, each with an ID of its own.
+/// Makes the spans of one trace, each with a different ID.
 final class Trace {
     let transaction: GUID
     private var count: UInt64 = 0
@@ -128,7 +128,7 @@ final class Trace {
     }
 }
 
-/// Transactions as they are made at the time of the tests' stores.
+/// Makes transaction IDs at the time of the tests' stores.
 enum GUIDs {
     static func next(at milliseconds: Int64 = SpanStore.wall / 1000 - 50) -> GUID {
         let random = GUID()
@@ -136,13 +136,14 @@ enum GUIDs {
     }
 }
 
-/// An app that began a transaction and asked servers, as a set of its own.
+/// An app that began or joined a transaction and asked servers, sent as a separate set.
 struct App {
     let source = GUID()
     let transaction: GUID
     private(set) var facts: [Fact] = []
 
-    /// - Parameter span: What asked it, by W3C Trace Context alone; nil: it began the transaction.
+    /// - Parameter span: The span that asked the app, by W3C Trace Context alone; `nil` if the app began the
+    ///   transaction.
     init(_ transaction: GUID, askedBy span: SpanID? = nil) {
         self.transaction = transaction
         let told = span.flatMap { TraceParent(of: transaction, parent: $0) }
@@ -158,7 +159,7 @@ struct App {
         facts.append(Fact(sequence: sequence, part: 1, atMicroseconds: sequence * 1000, content: content))
     }
 
-    /// Asks a server; gives what the request's `traceparent` calls the caller.
+    /// Asks a server. Returns the exchange, and the span ID that the request's `traceparent` gives for the caller.
     mutating func ask(_ path: String) -> (exchange: FactID, span: SpanID) {
         add(.exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "shop.example", path: path)))
         let id = FactID(source: source, sequence: Int64(facts.count))

@@ -8,8 +8,9 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Every answer of a store is that of brute force over what was recorded: late, missing, repeated and out of order,
-/// from several sources whose clocks are skewed and jump, and with events that versions of an app name differently.
+/// Compares every answer of a store with a brute-force search of the recorded facts. The facts arrive late, repeatedly
+/// and out of order, or not at all. They come from several sources with skewed, jumping clocks, and app versions name
+/// events differently.
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
     struct Case {
         var naive: NaiveAnswers
@@ -29,7 +30,7 @@ import WaybillTesting
             let end = histories.flatMap { history in
                 history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
             }.max()
-            // Some of what is open has timed out by then.
+            // Some open transactions have timed out by then.
             naive = NaiveAnswers(
                 histories: histories, now: (end ?? 0) + 960_000 + Int64.random(in: 0...60_000, using: &random))
             let names = Set((0...3).map { "event \($0)" } + histories.indices.map { "event of \($0)" } + ["event of 9"])
@@ -86,7 +87,7 @@ import WaybillTesting
                 filter: it.filter, from: it.point(), to: it.point(), occurrence: it.random.oneIn(2) ? .first : .last,
                 segmentation: it.random.oneIn(2) ? .appVersion : nil)
             guard let answer = try? it.ask(query) else {
-                // Nobody's name; which is refused rather than answered with nothing.
+                // The name is unknown. The store refuses it instead of answering with nothing.
                 #expect(
                     [query.from, query.to].contains { point in isUnknown(point, it.naive) }, "seed \(seed): \(query)")
                 continue
@@ -166,7 +167,7 @@ import WaybillTesting
         }
     }
 
-    /// By UTC, also before 1970, where rounding goes the other way.
+    /// In UTC, also before 1970, where rounding is in the other direction.
     @Test(arguments: [
         (Segmentation.day, ["1969-12-31", "2025-10-09"]), (.hour, ["1969-12-31T23:00Z", "2025-10-09T08:00Z"]),
     ]) func runsAreToldApartByTheirHourAndDay(segmentation: Segmentation, values: [String]) throws {
@@ -182,7 +183,7 @@ import WaybillTesting
         #expect(answer.segments.map(\.statistics.count) == [1, 1])
     }
 
-    /// A name that no source of the use case knows, and no code stands for.
+    /// Whether no source of the use case knows the name, and it isn't a code either.
     private func isUnknown(_ point: TransactionPoint, _ naive: NaiveAnswers) -> Bool {
         guard case .event(let name) = point, Int(name.dropFirst(6)) == nil else { return false }
         return !naive.histories.contains { $0.names.contains { $0.name == name } && !$0.facts.isEmpty }
@@ -200,6 +201,6 @@ extension DurationSegment {
 }
 
 extension NaiveAnswers {
-    /// Those that a question is about unless it says otherwise: somebody is known who began them.
+    /// The runs that a question covers by default: those with a known beginner.
     var begun: [Run] { runs.filter { passes(TransactionFilter(), $0) } }
 }

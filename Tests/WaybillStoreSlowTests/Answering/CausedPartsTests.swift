@@ -8,10 +8,10 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What exchanges have caused is the same, read at once as looked up.
+/// The parts that exchanges caused are the same whether they are read at once or looked up one by one.
 @Suite(.timeLimit(.minutes(5))) struct CausedPartsTests {
-    /// By one thread and by several, each of which reads a share of every source; also where two parts name one
-    /// exchange, where a part has not answered, and where one names an exchange of another transaction.
+    /// Reads with one thread and with several. Each thread reads a share of every source. Some exchanges are named by
+    /// two parts, some parts have no answer, and some name an exchange of another transaction.
     @Test(arguments: seeds(0..<8)) func partsReadAtOnceAreThoseThatAreLookedUp(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<30 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }
@@ -35,8 +35,8 @@ import WaybillTesting
         }
     }
 
-    /// Some parts are copied, so that two name one exchange, some have no answer any more, and some lead to a
-    /// transaction of their own.
+    /// Copies some parts, which makes two parts name one exchange. Removes the answer of some, and moves some into a
+    /// separate transaction.
     private static func harm(_ connection: Connection) throws {
         try connection.execute(
             """
@@ -55,7 +55,7 @@ import WaybillTesting
         try reader.connection.statement("SELECT id, uuid FROM sources").rows { row in (row.int(0), row.guid(1)) }
     }
 
-    /// In words, in order of the exchanges.
+    /// Returns a description of each exchange, ordered by sequence.
     private static func found(
         of source: (row: Int64, id: GUID), among caused: CausedParts? = nil, _ reader: StoreReader
     ) throws -> [String] {

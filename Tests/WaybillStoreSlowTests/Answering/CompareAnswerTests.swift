@@ -8,14 +8,13 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// A comparison is made of the transactions that belong to its groups, and of no others; what follows from them is
-/// tested where it is computed.
+/// A comparison covers exactly the transactions of its groups. Other tests check the values computed from them.
 @Suite(.timeLimit(.minutes(10))) struct CompareAnswerTests {
     private func ask(_ query: CompareQuestion, _ it: AnswerTests.Case) throws -> CompareAnswer {
         try it.ask(query)
     }
 
-    /// The same of runs that were chosen by brute force.
+    /// Returns the same comparison for runs that were chosen by brute force.
     private func naive(
         _ query: CompareQuestion, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool]
     )
@@ -33,7 +32,7 @@ import WaybillTesting
         return CompareAnswer(samples[0], samples[1])
     }
 
-    /// But for the reason why a group is empty.
+    /// Returns the answer without the reason why a group is empty.
     private func withoutReason(_ answer: CompareAnswer) -> CompareAnswer {
         var answer = answer
         answer.whyEmpty = nil

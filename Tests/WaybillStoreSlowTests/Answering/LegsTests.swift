@@ -8,12 +8,12 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered
-/// or not closed, of which facts are missing, late and repeated.
+/// Compares the legs of a store's answer with a brute-force search. The exchanges overlap, fail, repeat, or lack an
+/// answer or a closing, and their facts are missing, late and repeated.
 @Suite(.timeLimit(.minutes(10))) struct LegsTests {
     @Test(arguments: seeds(0..<40)) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
-        // Far enough apart that some exchanges say nothing of others.
+        // The longer stretch puts some exchanges too far apart to say anything about each other.
         let length: Int64 = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
         for _ in 0..<Int.random(in: 1...12, using: &network.random) {
             network.runTransaction(around: Int64.random(in: 0...length, using: &network.random))
@@ -38,7 +38,7 @@ import WaybillTesting
         for segment in answer.segments { expect(segment, isThatOf: groups[segment.value ?? ""] ?? [], naive, seed) }
     }
 
-    /// So that ten million events fit into memory, while what lies around a batch counts as it did.
+    /// Batches let ten million events fit into memory. Exchanges around a batch must still count.
     @Test(arguments: seeds(100..<110)) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<20 { network.runTransaction(around: Int64.random(in: 0...1_000_000_000, using: &network.random)) }
@@ -74,10 +74,10 @@ import WaybillTesting
         #expect(segment.withoutSplit == divisions.count { $0.legs[.network] != nil }, "seed \(seed)")
     }
 
-    /// Logins of 10 s: 1 s until they send, 3 s on the ways, 3 s at the server, 3 s after. The server's clock is an
-    /// hour ahead.
+    /// Logins of 10 s: 1 s until they send, 3 s in transit, 3 s at the server, 3 s after. The server's clock is an hour
+    /// ahead.
     @Test func requestsAndResponsesAreToldApartAsSoonAsThreeOthersTellOfTheClocks() throws {
-        // On one way 1 s, on the other 2 s.
+        // 1 s in one direction, 2 s in the other.
         let three = try total(of: logins([1, 2, 1]))
         #expect(seconds(three) == [.clientBefore: 3, .server: 9, .network: 9, .clientAfter: 9])
         #expect(three.withoutSplit == 3)
@@ -89,7 +89,7 @@ import WaybillTesting
         #expect(four.uncertainty.count == 4)
     }
 
-    /// What nobody else would say of itself: that the server took none of the time.
+    /// Otherwise the answer would claim that the server took none of the time.
     @Test func anExchangeWithoutAServersPartIsALegOfItsOwn() throws {
         let client = FactWriter("app")
         let part = client.open(GUID(), at: 0)
@@ -103,7 +103,8 @@ import WaybillTesting
         #expect(total.withoutServer == 1)
     }
 
-    /// The server is asked twice at once: what it takes for both is the server's time, only what is left the network's.
+    /// The client asks the server twice at once. The time of both requests at the server is the server's, and only the
+    /// remainder is the network's.
     @Test func whereExchangesOverlapAMomentCountsOnce() throws {
         let (client, server) = (FactWriter("app"), FactWriter("server"))
         let login = GUID()
@@ -145,7 +146,7 @@ import WaybillTesting
         return answer.total
     }
 
-    /// Rounded, of those legs that there are.
+    /// Returns the rounded seconds of each leg that occurs.
     private func seconds(_ segment: LegsSegment) -> [Leg: Int64] {
         segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) {
             $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000

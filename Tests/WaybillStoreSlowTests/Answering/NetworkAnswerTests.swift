@@ -9,8 +9,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What a store says of the network is what brute force counts, over exchanges that were cut off, repeated, mocked,
-/// cancelled, or never closed.
+/// Compares a store's network answers with brute force, for exchanges that were cut off, repeated, mocked, cancelled,
+/// or never closed.
 @Suite(.timeLimit(.minutes(10))) struct NetworkAnswerTests {
     struct Case {
         var naive: NaiveAnswers
@@ -38,7 +38,7 @@ import WaybillTesting
             return answer
         }
 
-        /// What the answer has to say, of exchanges that were chosen by other means.
+        /// Compares the answer with exchanges that were chosen by brute force.
         func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuestion, _ comment: Comment)
         {
             #expect(answer.exchanges == exchanges.count, comment)

@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What exchanges say of two clocks is true, as far as it goes.
+/// Estimates of the offset between two clocks are correct within their stated uncertainty.
 @Suite(.timeLimit(.minutes(10))) struct OffsetTests {
     @Test(arguments: seeds(0..<25)) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
@@ -66,7 +66,7 @@ import WaybillTesting
 
     private static let offset: Int64 = 7_000_000
 
-    /// One each millisecond, on its way for up to 20 ms in one direction and up to 100 ms in the other.
+    /// Returns one sample for each millisecond, with up to 20 ms in one direction and up to 100 ms in the other.
     private func samples(_ count: Int, seed: Int) -> [OffsetSamples.Sample] {
         var random = RandomNumbers(seed: seed)
         return (1...Int64(count)).map { number in
@@ -84,7 +84,7 @@ import WaybillTesting
         #expect(samples.estimate(at: 2_000, besides: 9)?.sampleCount == 3)
     }
 
-    /// A machine that was suspended: its clock stood still, and those before do not agree with those after.
+    /// The clock of a suspended machine stops. The samples before the pause contradict those after it.
     @Test func whatLiesBeyondAContradictionIsNotUsed() throws {
         let before = (1...Int64(5)).map {
             OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: -50, high: 50))
@@ -109,14 +109,14 @@ import WaybillTesting
         #expect(OffsetSamples(far).estimate(at: 10, besides: 0)?.sampleCount == 5)
     }
 
-    /// Half an hour away, two good crystals may be 180 ms apart.
+    /// After half an hour, two good crystals may be 180 ms apart.
     @Test func anOldExchangeIsLessCertain() {
         #expect(
             OffsetInterval(low: -5, high: 5).after(microseconds: 1_800_000_000)
                 == OffsetInterval(low: -180_006, high: 180_006))
     }
 
-    /// Whatever is known, and however wall clocks jumped meanwhile.
+    /// This holds for any number of known offsets, and even if wall clocks jumped.
     @Test(arguments: seeds(0..<40)) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<8 { network.runTransaction(around: Int64.random(in: 0...900_000_000, using: &network.random)) }

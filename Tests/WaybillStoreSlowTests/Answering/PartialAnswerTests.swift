@@ -8,10 +8,10 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Several stores, each with some of the transactions, answer together as one does that has all of them.
+/// Several stores that each hold some of the transactions give the same answer as one store that holds all of them.
 @Suite(.timeLimit(.minutes(10))) struct PartialAnswerTests {
-    /// Breaks when what is found in one store is known by a number that means something else in another, is counted
-    /// twice, or lost; or when a store that has little of what is asked about throws, or says why it is empty.
+    /// Breaks when a number that identifies something in one store means something else in another; when a match is
+    /// counted twice or lost; or when a store with little or no matching data throws, or says why it is empty.
     @Test(arguments: seeds(2_000..<2_012)) func partialsGiveTheAnswerOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         maker.isSampling = maker.random.oneIn(2)
@@ -32,13 +32,14 @@ import WaybillTesting
             let expected = Result { try question.answer(by: whole.reader, now: now) }
             let found = merged(question, stores.shuffled(), now)
             expectEqual(found, expected, "seed \(seed): \(question)")
-            // Why something is empty, and how errors are told, the naive reference does not say.
+            // The naive reference reports neither why an answer is empty nor how errors are worded.
             let reference = Result { try naive.answer(question).lines() }
             #expect((try? found.get().lines()) == (try? reference.get()), "seed \(seed): \(question)")
         }
     }
 
-    /// Breaks when exchanges of other stores no longer say how far the clocks of a client and a server are apart.
+    /// Breaks when exchanges of other stores no longer help to tell how far apart the clocks of a client and a server
+    /// are.
     @Test(arguments: seeds(2_200..<2_210)) func legsAreDividedByTheExchangesOfAllStores(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<20 { network.runTransaction(around: Int64.random(in: 0...1_000_000_000, using: &network.random)) }
@@ -56,7 +57,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a store decides what only all of them know.
+    /// Breaks when one store decides a question that takes the knowledge of all stores.
     @Test func aNameThatAnyStoreKnowsIsKnown() throws {
         let stores = try [("sent", "variant"), ("received", "region")].map { event, attribute in
             let writer = FactWriter()
@@ -108,17 +109,17 @@ import WaybillTesting
     }
 }
 
-/// A store, and what reads it.
+/// A store and its reader.
 struct PartialStore {
     let store: Store
     let reader: StoreReader
 }
 
-/// Histories that can be split: a transaction stays with what was begun below it.
+/// Histories that can be split: a transaction and its children stay in one store.
 struct SplitHistories {
     private let histories: [SourceHistory]
     private var random: RandomNumbers
-    /// One of each family.
+    /// A representative transaction for each member of a family.
     private var families: [GUID: GUID] = [:]
 
     init(_ histories: [SourceHistory], random: RandomNumbers) {
@@ -133,7 +134,7 @@ struct SplitHistories {
 
     private func family(of transaction: GUID) -> GUID { families[transaction] ?? transaction }
 
-    /// Those that have families of their own, at random; what belongs to no transaction is in any of them.
+    /// Returns stores with randomly assigned families. Facts outside transactions are all in one random store.
     mutating func stores(count: Int) throws -> [PartialStore] {
         var places: [GUID?: Int] = [:]
         for family in Set(families.values).sorted() { places[family] = Int.random(in: 0..<count, using: &random) }
@@ -141,7 +142,8 @@ struct SplitHistories {
         return try (0..<count).map { number in try store { places[$0] == number } }
     }
 
-    /// One that has some families: all sources with their clocks and names, and those of their facts.
+    /// Returns a store with the chosen families: all sources with their clocks and names, but only the facts of these
+    /// families.
     func store(of isMeant: (GUID?) -> Bool) throws -> PartialStore {
         let (store, place) = try Store.inMemory()
         for history in histories {
@@ -160,7 +162,7 @@ struct SplitHistories {
 }
 
 extension FilterMaker {
-    /// Which find nothing for many reasons.
+    /// Returns questions that match nothing, for many reasons.
     fileprivate mutating func emptyQuestions() -> [AnyQuestion] {
         (0..<6).flatMap { _ -> [AnyQuestion] in
             var filter = filter()

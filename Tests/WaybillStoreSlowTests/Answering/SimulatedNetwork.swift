@@ -6,14 +6,14 @@ import WaybillTesting
 
 @testable import WaybillStoreTests
 
-/// Clients and servers in one true time that none of their clocks shows: some are fast, some are slow, all have started
-/// at another moment, and what they tell of wall time is wrong and jumps.
+/// Clients and servers that share one true time, which none of their clocks shows. Some clocks are fast, some slow. All
+/// of them started at different moments, and their wall times are wrong and jump.
 struct SimulatedNetwork {
     /// The clock of a source.
     struct Clock {
         /// The true time when it started, in microseconds.
         var start: Int64
-        /// How much faster than true time it goes.
+        /// How much faster than true time the clock runs.
         var millionths: Int
 
         func reading(at time: Int64) -> Double { Double(time - start) * (1 + Double(millionths) / 1_000_000) }
@@ -29,7 +29,7 @@ struct SimulatedNetwork {
         let machine: Int
         let time: Int64
         let kind: Kind
-        /// nil: it is the opening of its part.
+        /// The opening of the fact's part; `nil` if this fact is the opening.
         let part: Planned?
         let exchange: Planned?
         var sequence: Int64 = 0
@@ -66,14 +66,15 @@ struct SimulatedNetwork {
         }
     }
 
-    /// What has to be added to one clock to get another, at some time: to the microsecond and beyond.
+    /// Returns the value to add to one clock's reading to get the other's at a given time, with sub-microsecond
+    /// precision.
     func offset(from server: Int, to client: Int, at time: Int64) -> Double {
         clocks[client].reading(at: time) - clocks[server].reading(at: time)
     }
 
     // MARK: Transactions
 
-    /// One of a client with some exchanges, at about some time.
+    /// Plans a client's transaction with some exchanges at about the given time.
     mutating func runTransaction(around time: Int64) {
         let client = Int.random(in: 0..<clientCount, using: &random)
         let guid = random.guid()
@@ -82,7 +83,7 @@ struct SimulatedNetwork {
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             time += Int64.random(in: -200...600, using: &random)
             let end = exchange(of: client, part, guid, at: max(part.time, time), depth: 0)
-            // Some start the next while one is under way.
+            // Some exchanges start while the previous one is in progress.
             if !random.oneIn(3) { time = end }
         }
         if !random.oneIn(6) {
@@ -98,7 +99,7 @@ struct SimulatedNetwork {
         return planned[planned.count - 1]
     }
 
-    /// - Returns: When it ended.
+    /// - Returns: The time when the exchange ended.
     private mutating func exchange(of client: Int, _ part: Planned, _ guid: GUID, at time: Int64, depth: Int) -> Int64 {
         let opened = plan(client, time, .exchangeOpened(.client), part: part)
         var end = time + Int64.random(in: 0...900, using: &random)
@@ -110,11 +111,11 @@ struct SimulatedNetwork {
             let response = answered + delay()
             firstByte = response
             end = response + Int64.random(in: 0...200, using: &random)
-            // By something between, which the client does not see.
+            // An intermediary sends the request again, which the client doesn't see.
             if isSentAgain { end = max(end, serve(opened, guid, at: time + delay(), depth: depth) + delay()) }
         }
         if random.oneIn(10) {
-            // Given up, whatever the server does.
+            // The client gives up, whatever the server does.
             end = Int64.random(in: time...max(time, end), using: &random)
             plan(client, end, .exchangeClosed(.failed, firstByte: nil), part: part, exchange: opened)
         } else if !random.oneIn(12) {
@@ -125,10 +126,10 @@ struct SimulatedNetwork {
         return end
     }
 
-    /// Mostly short, and different each way.
+    /// Returns a delay that is mostly short, and different in each direction.
     private mutating func delay() -> Int64 { Int64.random(in: 20...(random.oneIn(3) ? 800 : 150), using: &random) }
 
-    /// - Returns: When it answered.
+    /// - Returns: The time when the server answered.
     private mutating func serve(_ cause: Planned?, _ guid: GUID, at time: Int64, depth: Int) -> Int64 {
         let server = Int.random(in: clientCount..<sources.count, using: &random)
         let part = plan(server, time, .opened(guid, cause: cause))
@@ -137,7 +138,7 @@ struct SimulatedNetwork {
         var end = time + Int64.random(in: 0...700, using: &random)
         if depth == 0, random.oneIn(4) { end = max(end, exchange(of: server, part, guid, at: time, depth: 1)) }
         if let opened { plan(server, end, .exchangeClosed(.completed, firstByte: nil), part: part, exchange: opened) }
-        // What it does after its answer does not count, where the exchange tells.
+        // The server's work after its answer doesn't count if the server's exchange is recorded.
         if !random.oneIn(10) {
             plan(server, end + (isLogged ? Int64.random(in: 0...2_000, using: &random) : 0), .closed, part: part)
         }
@@ -146,10 +147,10 @@ struct SimulatedNetwork {
 
     // MARK: Histories
 
-    /// What all of them recorded.
+    /// Returns the facts that each source recorded.
     mutating func histories() -> [SourceHistory] {
         var next = Array(repeating: Int64(1), count: sources.count)
-        // What was planned first comes first where times are the same.
+        // Facts with equal times keep their planned order.
         let ordered = planned.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
             \.element)
         for fact in ordered {
@@ -203,7 +204,7 @@ struct SimulatedNetwork {
             content: content)
     }
 
-    /// When the fact with this sequence was recorded, in true time.
+    /// Returns the true time when the fact with this sequence was recorded.
     func time(of sequence: Int64, in machine: Int) -> Int64? {
         planned.first { $0.machine == machine && $0.sequence == sequence }?.time
     }

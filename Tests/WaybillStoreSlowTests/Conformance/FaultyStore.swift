@@ -4,7 +4,7 @@ import WaybillExport
 import WaybillQueries
 import WaybillTesting
 
-/// A store with one fault, and otherwise as it should be.
+/// A store with one fault that is otherwise correct.
 struct FaultyStore: ExportingStore {
     enum Fault: CaseIterable {
         case losesAFact, doublesAFact, sortsWrongly, forgetsAnErasure, keepsWhatIsRetired, knowsNoRepetition
@@ -13,7 +13,7 @@ struct FaultyStore: ExportingStore {
 
     let fault: Fault
     private let store: NaiveStore
-    /// Without the fault.
+    /// The same store without the fault.
     private let honest: NaiveStore
     private let isDone = Locked(false)
 
@@ -90,7 +90,7 @@ struct FaultyStore: ExportingStore {
         var lines = try await stream.next()?.bytes.split(separator: 0x0A) ?? []
         var cursor = stream.cursor
         switch fault {
-        // Parts are torn apart: the first line of each comes last.
+        // Parts are torn apart: the first line moves to the end.
         case .exportsOutOfOrder: lines.append(contentsOf: lines.isEmpty ? [] : [lines.removeFirst()])
         case .exportsTwice: lines.append(contentsOf: lines.suffix(1))
         case .skipsInAnExport: if case .of = facts { cursor = "\((Int(cursor) ?? 0) + 1)" }

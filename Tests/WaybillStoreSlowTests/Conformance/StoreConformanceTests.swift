@@ -5,7 +5,7 @@ import Testing
 import WaybillQueries
 import WaybillTesting
 
-/// Stores conform to the naive one. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
+/// Stores conform to the naive store. `WAYBILL_HISTORIES=500` plays 500 histories instead of a few.
 @Suite(.timeLimit(.minutes(10))) struct StoreConformanceTests {
     private static let seeds = 0..<(ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 25)
 

@@ -11,8 +11,8 @@ import WaybillTesting
 @testable import WaybillStoreTests
 
 @Suite(.timeLimit(.minutes(10))) struct SpanExportTests {
-    /// Random histories in random order, exported in runs between the arrivals: together the runs have each closed part
-    /// and each ended exchange of one, once, whichever of its facts came last.
+    /// Exports random histories in several runs while their sets arrive in random order. Together, the runs contain
+    /// each closed part, and each ended exchange of a closed part, exactly once, whichever fact arrived last.
     @Test(arguments: seeds(0..<60)) func runsHaveEachSpanOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -35,7 +35,7 @@ import WaybillTesting
         #expect(found.allSatisfy { (UInt64($0.startTimeUnixNano) ?? .max) <= (UInt64($0.endTimeUnixNano) ?? 0) })
     }
 
-    /// Breaks when a piece takes what came after the export began, which the next export has again.
+    /// Breaks when a piece includes facts that arrived after the export began, which the next export repeats.
     @Test func whatArrivesBetweenTwoPiecesWaitsForTheNextExport() throws {
         let writer = FactWriter()
         for _ in 0..<400 {
@@ -54,7 +54,7 @@ import WaybillTesting
         let export = try reader.export(.after(ExportCursor()), as: .otlp)
         var found = try SpanLine.spans(#require(try export.piece()))
         #expect(found.count < 300)
-        try store.ingest(writer.set())  // would block, were a transaction open
+        try store.ingest(writer.set())  // would block if a transaction were open
         found += try export.spans()
         #expect(found.count == 400)
         found += try reader.spans(.after(export.cursor))
@@ -139,7 +139,7 @@ import WaybillTesting
         #expect(try StoreReader(place).spans(.everything).isEmpty)
     }
 
-    /// The spans that a history is, once all of it has come.
+    /// Returns the span IDs expected from a history once all of it has arrived.
     private func expectedSpans(_ history: SourceHistory) -> [String] {
         let closedParts = Set(
             history.facts.compactMap { fact in if case .closed = fact.content { fact.part } else { nil } })
@@ -155,7 +155,7 @@ import WaybillTesting
     }
 }
 
-/// A span, as far as tests look at it.
+/// The members of a span that the tests check.
 private struct SpanLine: Decodable {
     var traceId: String
     var spanId: String
@@ -191,7 +191,7 @@ extension StoreReader {
 }
 
 extension TextExport {
-    /// What is left of it.
+    /// Returns the remaining spans of the export.
     fileprivate func spans() throws -> [SpanLine] {
         var found: [SpanLine] = []
         try eventually("the last piece comes") {

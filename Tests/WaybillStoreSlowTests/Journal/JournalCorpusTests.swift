@@ -6,8 +6,8 @@ import WaybillCore
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What `make fuzz` found to be different journals: none of them ends the process, and what is read of one can be
-/// stored.
+/// The journals that `make fuzz` found to behave differently. They don't end the process, and everything read from one
+/// can be stored.
 @Suite(.timeLimit(.minutes(10))) struct JournalCorpusTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Corpora/journal")
         .standardizedFileURL
@@ -30,7 +30,7 @@ import WaybillCore
         #expect(readable > 0)
     }
 
-    /// Breaks when a fact that a damaged journal makes up, with checksums that fit, is more than a store can take.
+    /// Breaks when a damaged journal with valid checksums yields a fact that a store can't hold.
     @Test func everyJournalOfTheCorpusCanBeRecovered() throws {
         let store = try Store(.memory(name: "\(GUID())"))
         for name in Self.names {
@@ -42,12 +42,12 @@ import WaybillCore
         _ = try store.lease(owner: GUID(), now: 0, expiresIn: 1, isAlive: { _ in false })
     }
 
-    /// Checksums of a whole journal fit when they are made again: else `sealed` would seal something else.
+    /// Sealing recomputes the checksums. If that changed an undamaged journal, `sealed` would compute wrong checksums.
     @Test func sealingAWholeJournalChangesNothing() throws {
         for bytes in try Self.seeds(in: scratch) { #expect(JournalBytes.sealed(bytes) == bytes) }
     }
 
-    /// Small journals with facts of every kind. `RENEW_CORPUS=1` makes them what the fuzzer begins with.
+    /// Returns small journals with facts of every kind. `RENEW_CORPUS=1` writes them as the fuzzer's seeds.
     static func seeds(in scratch: TemporaryDirectory) throws -> [[UInt8]] {
         try everyContent.map { contents in
             let source = SourceIdentity(id: GUID(high: 7, low: 7), app: "shop", appVersion: "1")
@@ -92,7 +92,7 @@ import WaybillCore
 }
 
 extension JournalCorpusTests {
-    /// One journal for each: facts of every kind, in their least and their fullest forms.
+    /// Facts of every kind, in their smallest and fullest forms, one list for each journal.
     private static let everyContent: [[Fact.Content]] = {
         let error = RecordedError(domain: "d", code: -1, text: "é")
         let attributes: Attributes = ["a": "x", "b": -7, "c": 0.5, "d": true]

@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What is lost with a journal, or with a store that a power cut rolled back, is counted.
+/// Facts that are lost with a journal, or with a store that a power cut rolled back, are counted.
 @Suite(.timeLimit(.minutes(10))) struct LostFactTests {
     private let folder: TemporaryDirectory
     private let source = SourceIdentity(id: GUID(), app: "shop", appVersion: "1.4.0")
@@ -18,7 +18,7 @@ import WaybillCore
         store = try Store(.folder(folder.url))
     }
 
-    /// Leaves a journal behind as a process that died: drained up to a sequence, with these facts after it.
+    /// Leaves a journal behind like a process that died: drained up to a sequence, and followed by these facts.
     private func leaveJournal(
         drained: Int64, facts: [Fact.Content] = [],
         size: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192, isMapped: false)
@@ -42,36 +42,36 @@ import WaybillCore
     }
 
     /// Breaks when a store that a power cut has rolled back balances by forgetting, or waits for facts that will never
-    /// come.
+    /// arrive.
     @Test func whatIsNeitherInTheStoreNorInTheJournalIsBookedAsDamaged() throws {
         try store.register(source)
         try store.append(
             RecordedBatch(source: source.id, facts: [Fact(sequence: 1, part: 1, atMicroseconds: 0, content: opening)]))
         try leaveJournal(drained: 10, facts: [opening, .event(Fact.Event(code: 1))])
         #expect(try ledger() == Ledger(recorded: 12, dropped: ["damaged": 9], pending: 3))
-        // And the same again, where the journal's removal did not reach the disk.
+        // The same happens again if the journal's removal did not reach the disk.
         try leaveJournal(drained: 10, facts: [opening, .event(Fact.Event(code: 1))])
         #expect(try ledger() == Ledger(recorded: 12, dropped: ["damaged": 9], pending: 3))
     }
 
-    /// Breaks when nothing is left but the journal's word for how much there was.
+    /// Breaks when the loss goes uncounted because only the journal's count of the facts is left.
     @Test func aJournalWithoutFactsStillSaysHowManyThereWere() throws {
         try leaveJournal(drained: 7)
         #expect(try ledger() == Ledger(recorded: 7, dropped: ["damaged": 7]))
     }
 
-    /// Breaks when a flipped bit in the journal's count makes up facts that never were.
+    /// Breaks when a flipped bit in the journal's count invents facts.
     @Test(arguments: 0..<64) func aFlippedBitInTheCountMakesUpNoFacts(bit: Int) throws {
         try leaveJournal(drained: 7, facts: [opening])
         let path = LockedJournalFile.path(of: source.id, in: folder.url)
         var bytes = try Data(contentsOf: URL(filePath: path))
         bytes[JournalLayout.HeaderWord.drained * 8 + bit / 8] ^= 1 << UInt8(bit % 8)
         try bytes.write(to: URL(filePath: path))
-        // What comes before a fact that is there was there.
+        // A fact that is present proves that its predecessors were recorded.
         #expect(try ledger() == Ledger(recorded: 8, dropped: ["damaged": 7], pending: 1))
     }
 
-    /// Breaks when more than one batch is recovered, and a gap between two of them is in neither.
+    /// Breaks when more than one batch is recovered, and a gap between two batches belongs to neither.
     @Test func gapsAreBookedAlsoBetweenBatches() throws {
         let events = Array(repeating: Fact.Content.event(Fact.Event(code: 1)), count: 11_999)
         try leaveJournal(drained: 0, facts: [opening] + events, size: JournalSize(isMapped: false))
@@ -80,8 +80,7 @@ import WaybillCore
         #expect(try store.ledgers()[source.id] == Ledger(recorded: 12_000, dropped: ["damaged": 12], pending: 11_988))
     }
 
-    /// Breaks when a journal that is damaged here and there stays, and takes up room, although all that can be read of
-    /// it is stored.
+    /// Breaks when a partly damaged journal stays and uses space, although everything readable in it is stored.
     @Test func aJournalOfWhichSomeRecordsCannotBeReadGoesOnceTheOthersAreStored() throws {
         try leaveJournal(drained: 0, facts: [opening, .event(Fact.Event(code: 1))])
         try damageJournal { $0 == 2 }
@@ -92,7 +91,7 @@ import WaybillCore
         #expect(try !folder.names().contains { $0.hasPrefix("journal-") })
     }
 
-    /// Breaks when a journal beyond reading is deleted, or kept under a name that nothing says.
+    /// Breaks when an unreadable journal is deleted, or kept under a name that no message mentions.
     @Test func aJournalBeyondReadingIsSetAside() throws {
         try Data("no journal at all, but of some length".utf8).write(to: folder.file("journal-\(source.id)"))
         let problems = try store.recoverJournals(in: folder.url, installation: nil).map(\.message)
@@ -105,12 +104,12 @@ import WaybillCore
         #expect(try !folder.names().contains { $0.hasPrefix("journal-") }, "what was erased may stand in it")
     }
 
-    /// Breaks when it is said that a file was renamed which could not be: whoever looks for it under that name finds
-    /// something else.
+    /// Breaks when a message says that a file was renamed although it couldn't be. Someone who looks for it under that
+    /// name finds something else.
     @Test func aJournalThatCannotBeSetAsideStaysAndThatIsSaid() throws {
         let name = "journal-\(source.id)"
         try Data("no journal at all, but of some length".utf8).write(to: folder.file(name))
-        // A folder of that name is in the way of every user, root included.
+        // A folder of that name blocks every user, root included.
         try FileManager.default.createDirectory(at: folder.file("\(name).damaged"), withIntermediateDirectories: false)
         for _ in 1...2 {
             let problem = try #require(try store.recoverJournals(in: folder.url, installation: nil).first)
@@ -120,7 +119,7 @@ import WaybillCore
         }
     }
 
-    /// Flips a bit in the records of some facts, by sequence.
+    /// Flips a bit in the records of the facts with the chosen sequences.
     private func damageJournal(where isChosen: (Int) -> Bool) throws {
         let url = URL(filePath: LockedJournalFile.path(of: source.id, in: folder.url))
         var words = try Data(contentsOf: url).withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }

@@ -3,10 +3,10 @@ import PowerLoss
 import TestSupport
 import Testing
 
-/// What is left when the power goes at any moment.
+/// The store's contents after a power loss at any moment.
 @Suite(.timeLimit(.minutes(10))) struct PowerLossTests {
-    /// Breaks when a fact is lost that was synced or is older than five seconds, when one is doubled, or when a ledger
-    /// does not balance.
+    /// Breaks when a fact is lost that was synced or is older than five seconds, when a fact is doubled, or when a
+    /// ledger does not balance.
     @Test(arguments: seeds(0..<10))
     func whatWasSyncedOrIsFiveSecondsOldSurvivesAndNothingIsDoubled(seed: Int) async throws {
         let folder = try TemporaryDirectory()

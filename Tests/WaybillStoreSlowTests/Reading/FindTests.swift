@@ -8,8 +8,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories
-/// that are late, repeated and out of order.
+/// A filter finds the same transactions as a look at every fact, in the same order, on pages of any size. The histories
+/// are late, repeated and out of order.
 @Suite(.timeLimit(.minutes(10))) struct FindTests {
     @Test(arguments: seeds(1_000..<1_150)) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
@@ -29,7 +29,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a condition of a filter is forgotten where an answer or an export takes it.
+    /// Breaks when an answer or an export ignores a condition of its filter.
     @Test(arguments: seeds(1_200..<1_230)) func answersCountWhatAListFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)
@@ -41,7 +41,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a page shows what one before it has shown, or skips what was there all the time.
+    /// Breaks when a page repeats a row of an earlier page, or skips a row that existed all the time.
     @Test(arguments: seeds(1_300..<1_360)) func pagesOfAStoreThatIsWrittenToLoseAndDoubleNothing(seed: Int) throws {
         var histories = HistoryMaker(seed: seed)
         let all = histories.histories() + histories.histories()
@@ -86,7 +86,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a page reads more than it shows, or a sort is needed where an index has the order.
+    /// Breaks when a page reads more than it shows, or sorts although an index has the order.
     @Test(arguments: TransactionFilter.Order.allCases) func aPageSortsNothing(order: TransactionFilter.Order) throws {
         let (store, place) = try Store.inMemory()
         defer { withExtendedLifetime(store) {} }
@@ -104,7 +104,8 @@ import WaybillTesting
                 row in
                 plan.append(row.text(3))
             }
-            // What has no duration comes last in no order of an index: that of an outcome without any other.
+            // Open and interrupted transactions without a duration have no index for these orders. Each outcome needs a
+            // sort.
             let sorted = order == .newest || order == .oldest ? 0 : 2
             #expect(plan.count { $0.contains("TEMP B-TREE") } == sorted, "\(plan)")
             #expect(!plan.contains { $0.hasPrefix("SCAN p") }, "\(plan)")
@@ -114,7 +115,7 @@ import WaybillTesting
 }
 
 extension AnswerTests.Case {
-    /// The IDs of all pages, one behind the other.
+    /// Returns the IDs of all pages, one page after the other.
     func pages(_ filter: TransactionFilter, limit: Int) throws -> [GUID] {
         var ids: [GUID] = []
         var cursor: String?

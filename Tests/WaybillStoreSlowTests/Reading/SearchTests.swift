@@ -8,9 +8,9 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Lists that are looked through a little at a time: short pages, one behind the other, find what one long look finds.
+/// Searching a list a little at a time finds, over several short pages, the same as one long search.
 @Suite(.timeLimit(.minutes(10))) struct SearchTests {
-    /// Breaks when what lies at the border of two stretches is skipped or found twice, in any order, with any filter.
+    /// Breaks when an entry at the border of two stretches is skipped or found twice, in any order, with any filter.
     @Test(arguments: seeds(1_400..<1_412)) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)
@@ -37,7 +37,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a search looks at one stretch and stops although there is time, or goes on although there is none.
+    /// Breaks when a search stops after one stretch although time is left, or continues although none is left.
     @Test func aSearchGoesOnUntilItsBudgetIsOver() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
@@ -57,7 +57,7 @@ import WaybillTesting
         let page = try reader.transactions(
             matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
         #expect(page.rows.isEmpty)
-        // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
+        // The fortieth from the end is the first that began. Each transaction takes two seconds of its source's time.
         #expect(page.progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
         let rest = try reader.transactions(
             matching: filter, limit: 5, after: page.next, now: FactWriter.wall, budget: budget)
@@ -66,7 +66,7 @@ import WaybillTesting
         #expect(rest.progress == nil)
     }
 
-    /// Breaks when a stretch in the middle of a list is looked for by walking all that lies beyond it.
+    /// Breaks when finding a stretch in the middle of a list means walking everything beyond it.
     @Test(arguments: TransactionFilter.Order.allCases, [nil, 3]) func aStretchCostsTheSameWhereverItIs(
         order: TransactionFilter.Order, useCase: Int?
     ) throws {
@@ -96,8 +96,8 @@ import WaybillTesting
         #expect(steps.allSatisfy { $0 < 3 * usual }, "\(steps)")
     }
 
-    /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was
-    /// looked at.
+    /// Breaks when a support code that someone reads out on the phone is found only after everything newer was
+    /// searched.
     @Test func anIDOrASupportCodeIsFoundAtOnceAndThenWhatMentionsIt() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
@@ -133,8 +133,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when windows of time leave out, or find twice, what sources with clocks of their own opened at their
-    /// borders.
+    /// Breaks when windows of time skip, or find twice, exchanges that sources with differing clocks opened at the
+    /// borders of the windows.
     @Test(arguments: seeds(0..<12)) func exchangesAreFoundALittleAtATimeWhateverTheClocksDid(seed: Int) throws {
         var random = RandomNumbers(seed: seed)
         let (store, place) = try Store.inMemory()
@@ -183,7 +183,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a cursor that somebody made up is reckoned with beyond what an integer holds.
+    /// Breaks when arithmetic on a made-up cursor overflows an integer.
     @Test(arguments: [
         "9223372036854775807.0.0", "-9223372036854775808.0.0", "4611686018427387904.9223372036854775807.0",
     ])

@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What goes when there is no more room, or when it is too old; and what stays.
+/// Tests which data retention removes when space runs out or data is too old, and which data stays.
 @Suite(.timeLimit(.minutes(10))) struct RetentionTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -29,7 +29,7 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// A transaction of three facts, or of two that stays open.
+    /// Writes transactions of three facts each, or open transactions of two.
     private func write(_ count: Int, isOpen: Bool = false, by writer: FactWriter? = nil) throws -> [GUID] {
         let writer = writer ?? app
         let ids = (0..<count).map { _ in GUID() }
@@ -56,8 +56,8 @@ import WaybillCore
 
     // MARK: Bytes
 
-    /// Breaks when something undelivered goes although something delivered would have made room, or an open transaction
-    /// before a closed one.
+    /// Breaks when an undelivered transaction is removed although a delivered one would have made room, or an open
+    /// transaction before a closed one.
     @Test func deliveredOnesGoFirstThenPendingOnesAndOpenOnesLast() throws {
         let open = try write(1, isOpen: true)
         let delivered = try write(100)
@@ -80,8 +80,8 @@ import WaybillCore
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 602, delivered: 302, dropped: ["quota": 300])])
     }
 
-    /// Breaks when more go than are too many, in another order, or without being booked; or when exchanges outside of
-    /// a transaction count as one.
+    /// Breaks when more transactions are removed than exceed the limit, in another order, or without being booked; or
+    /// when exchanges outside of a transaction count as one.
     @Test func onlySoManyTransactionsStay() throws {
         var retention = Retention()
         retention.maximumTransactionCount = 4
@@ -104,7 +104,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the last of very many that are too many stay because one step does not reach them.
+    /// Breaks when the last of very many excess transactions stay because one step does not reach them.
     @Test func whatOneStepDoesNotReachGoesInTheNext() throws {
         var retention = Retention()
         retention.maximumTransactionCount = 10
@@ -124,7 +124,7 @@ import WaybillCore
         #expect(share.facts == [] && share.dropped == [DroppedRange(first: 1, last: 6, reason: .quota)])
     }
 
-    /// Breaks when facts that are on their way are booked as dropped, or the verdict on them comes to nothing.
+    /// Breaks when facts in delivery are booked as dropped, or their verdict is ignored.
     @Test func whatIsBeingDeliveredStaysUntilItsVerdict() throws {
         let ids = try write(2)
         let set = try #require(try store.lease(LeaseLimit(factCount: 3)))
@@ -162,8 +162,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when what is recorded in a transaction that had to go comes in without its beginning, or is lost without
-    /// being counted.
+    /// Breaks when facts recorded in a removed transaction are stored without its beginning, or are lost without being
+    /// counted.
     @Test func whatComesLaterOfADroppedPartIsDroppedWithIt() throws {
         _ = try write(1, isOpen: true)
         _ = try sweep()
@@ -175,8 +175,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the file grows on although what it holds does not, or one step does not make as much room as a batch
-    /// takes.
+    /// Breaks when the file keeps growing although its contents do not, or one step frees less room than a batch takes.
     @Test func theFileStopsGrowingAtTheQuota() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
@@ -205,7 +204,7 @@ import WaybillCore
 
     // MARK: Age
 
-    /// Breaks when a wall clock that jumps takes anything away, within a boot or from what is pending.
+    /// Breaks when a jumping wall clock removes anything within a boot, or removes pending facts.
     @Test func withinABootAgeIsTheTimeThatPassed() throws {
         var keeper = keeper(30)
         try keeper.look(at: moment(days: 1), in: store)
@@ -220,8 +219,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when facts that nobody has got are dropped because the device says that it is another year, or stay for
-    /// ever.
+    /// Breaks when facts that were never delivered are dropped because the device says that it is another year, or stay
+    /// forever.
     @Test func overBootsPendingFactsGoOnlyByTimeThatTheDeviceWasSeenRunning() throws {
         var keeper = keeper(30)
         try keeper.look(at: moment(days: 1), in: store)
@@ -235,7 +234,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when an open transaction goes by when it began, although something happens in it every day.
+    /// Breaks when the age of an open transaction counts from its beginning, although something happens in it every
+    /// day.
     @Test func ageCountsFromTheLastFact() throws {
         var keeper = keeper(30)
         try keeper.look(at: moment(days: 0), in: store)
@@ -247,8 +247,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a source is born at a time from before the device was last looked at, and its facts are older than
-    /// they are.
+    /// Breaks when a source's birth is set to a time before the device was last checked, which makes its facts appear
+    /// older than they are.
     @Test func aSourceIsBornWhenItIsRegistered() throws {
         var early = keeper(30)
         try early.look(at: moment(days: 0), in: store)
@@ -276,7 +276,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when one batch has to wait for a million old facts to go.
+    /// Breaks when one batch has to wait for the removal of a million old facts.
     @Test func aStepDoesABoundedAmountOfWork() throws {
         var keeper = keeper(30)
         try keeper.look(at: moment(days: 0), in: store)
@@ -290,7 +290,7 @@ import WaybillCore
 
     // MARK: Totals
 
-    /// Breaks when each launch leaves something behind for ever, or what it leaves does not add up.
+    /// Breaks when each launch leaves something behind forever, or the totals of these remains do not add up.
     @Test(arguments: [true, false]) func aThousandLaunchesDoNotGrowTheFile(isDelivered: Bool) throws {
         let folder = try TemporaryDirectory()
         var sizes: [Int64] = []
@@ -320,8 +320,8 @@ import WaybillCore
                     dropped: isDelivered ? [:] : ["age": count]))
     }
 
-    /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the
-    /// collector has something to hear.
+    /// Breaks when a source is forgotten although a journal would bring everything back as new, or although the
+    /// collector still has to learn something about it.
     @Test func aSourceStaysWhileSomethingSpeaksOfIt() throws {
         _ = try write(1)
         _ = try store.endSources(isAlive: { _ in false })

@@ -8,8 +8,7 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// A damaged store: whatever is wrong with its file, nothing crashes, recording goes on, and every fact is there or
-/// booked.
+/// Damage to a store's file never causes a crash. Recording continues, and every fact is either present or booked.
 @Suite(.timeLimit(.minutes(10))) struct SalvageTests {
     private let folder: TemporaryDirectory
     private let clock = FixedClock()
@@ -37,7 +36,7 @@ import WaybillTesting
         }
     }
 
-    /// A store of an app that has ended: 10,000 facts, the first 2,000 of them delivered.
+    /// Makes a store of an app that has ended: 10,000 facts, the first 2,000 of them delivered.
     private func makeStore() throws -> FactWriter {
         let store = try Store(.folder(folder.url))
         let app = FactWriter()
@@ -66,13 +65,13 @@ import WaybillTesting
         }
     }
 
-    /// Opens it as the next launch does, records, reads everything, and looks at the books.
+    /// Opens the store as the next launch does, records, reads everything, and checks the ledgers.
     private func expectGoingOn(_ what: Comment) throws {
         let writer = writer()
         record(10, with: writer)
         var ledgers: [GUID: Ledger] = [:]
         for _ in 0..<2 {
-            // What stumbles over damage finds the store made anew when it asks again.
+            // A read that hits damage throws. On the second try, the store has been rebuilt.
             do {
                 ledgers = try writer.runAndWait({ opened, store in
                     _ = try store.connection.statement("PRAGMA integrity_check").rows { row in row.text(0) }
@@ -87,10 +86,10 @@ import WaybillTesting
         #expect(ledgers.values.contains { $0.recorded == 50 }, what)
     }
 
-    /// Breaks when a damaged page costs more than itself, is not told, or what was on it is not counted.
+    /// Breaks when a damaged page costs more than itself, is not reported, or its facts are not counted.
     @Test func whatCanBeReadIsTakenOverAndTheRestIsBooked() throws {
         let app = try makeStore()
-        // Two leaves of the table of events, wherever they lie.
+        // Two leaf pages of the table of events, wherever they are in the file.
         let connection = try Connection("file:\(path)", .readOnly, at: path)
         let pages = try connection.statement(
             "SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY path"
@@ -125,17 +124,17 @@ import WaybillTesting
         #expect(writer.problem?.message.contains("was damaged") == true)
     }
 
-    /// Breaks when some byte, wherever it is, crashes the host or stops recording.
+    /// Breaks when a changed byte anywhere in the file crashes the host or stops recording.
     @Test(arguments: seeds(0..<24)) func flippedBytesStopNothing(seed: Int) throws {
         _ = try makeStore()
         var random = RandomNumbers(seed: seed)
         var places: [Int] = []
         try damage { bytes in
-            // The header, its first page, and anywhere.
+            // The header, the rest of the first page, or any other page.
             let region = [0..<100, 100..<4_096, 4_096..<bytes.count][seed % 3]
             for _ in 0..<(seed % 2 == 0 ? 1 : 40) {
                 let place = Int.random(in: region, using: &random)
-                // A version of the schema that nobody knows is a newer one's, and is left alone.
+                // An unknown schema version belongs to a newer Waybill, and its store is left alone.
                 if (60..<64).contains(place) { continue }
                 bytes[place] ^= UInt8.random(in: 1...255, using: &random)
                 places.append(place)
@@ -152,7 +151,7 @@ import WaybillTesting
         try expectGoingOn("\(byteCount) bytes")
     }
 
-    /// Breaks when one byte of the header costs everything behind it.
+    /// Breaks when one byte of the header costs everything after it.
     @Test(arguments: [0, 15, 16, 18, 21, 44, 59, 68, 71]) func aByteOfTheHeaderCostsNothing(place: Int) throws {
         let app = try makeStore()
         try damage { bytes in bytes[place] ^= 0x5A }
@@ -163,8 +162,8 @@ import WaybillTesting
         #expect(try writer.runAndWait { _, store in try store.facts(of: id) } == app.facts)
     }
 
-    /// Breaks when a process goes on in a file that nobody will ever look at again, or what it has recorded before is
-    /// not accounted for.
+    /// Breaks when a process continues in a file that nobody will ever read again, or does not account for the facts it
+    /// recorded before.
     @Test func aFileThatIsDeletedOrReplacedIsNoticed() throws {
         let writer = writer()
         record(2, with: writer)
@@ -178,7 +177,7 @@ import WaybillTesting
         #expect(set.sources.first?.dropped == [DroppedRange(first: 1, last: 10, reason: .damaged)])
     }
 
-    /// Breaks when a crash between the names leaves a store that is empty, or one that is damaged still.
+    /// Breaks when a crash between the renames leaves a store that is empty, or one that is still damaged.
     @Test(arguments: 0..<3) func anInterruptedReplacementIsFinishedAtTheNextOpening(step: Int) throws {
         let app = try makeStore()
         try FileManager.default.copyItem(atPath: path, toPath: path + "-salvaged")
@@ -191,7 +190,7 @@ import WaybillTesting
         #expect(try aside() == (step > 1 ? [] : ["waybill.sqlite.damaged-\(clock.wallMicroseconds() / 1_000_000)"]))
     }
 
-    /// Breaks when what was erased can still be read in the file that was moved aside.
+    /// Breaks when erased data can still be read in the file that was moved aside.
     @Test func erasingTakesTheDamagedFileToo() throws {
         _ = try makeStore()
         try damage { bytes in bytes[0] = 0 }
@@ -202,7 +201,7 @@ import WaybillTesting
         #expect(try aside() == [])
     }
 
-    /// Breaks when a newer version's store, or another program's database, is taken for a damaged one.
+    /// Breaks when a newer version's store, or another program's database, is mistaken for a damaged one.
     @Test func whatIsNotOursIsLeftAlone() throws {
         do {
             let other = try Connection("file:\(path)", .create, at: path)

@@ -5,9 +5,10 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// One transaction in one time, whatever its sources' clocks say.
+/// Shows one transaction on one clock, whatever its sources' clocks say.
 @Suite(.timeLimit(.minutes(5))) struct ClockAlignmentTests {
-    /// A client that asks a server whose clock is an hour ahead, which asks another whose clock is a day behind.
+    /// A client that calls a server whose clock is an hour ahead. The server calls a database whose clock is a day
+    /// behind.
     struct Sources {
         let client = FactWriter("app")
         let server = FactWriter("server", wall: FactWriter.wall + 3_600_000_000)
@@ -49,7 +50,7 @@ import WaybillCore
         let server = try #require(alignment[sources.server.id])
         #expect(abs(server.microseconds + 3_600_000_000) <= server.uncertaintyMicroseconds)
         #expect(server.sampleCount == 3)
-        // A second on either way, and what the clocks may have drifted in the meantime.
+        // One second in each direction, plus the possible drift of the clocks in the meantime.
         #expect((1_000_000...1_010_000).contains(server.uncertaintyMicroseconds))
         let database = try #require(alignment[sources.database.id])
         #expect(abs(database.microseconds - 86_400_000_000) <= database.uncertaintyMicroseconds)
@@ -77,7 +78,7 @@ import WaybillCore
         }
     }
 
-    /// Of a single exchange it is known only that it happened between its request and its response.
+    /// A single exchange tells only that it happened between its request and its response.
     @Test func withoutOtherExchangesTheTransactionsOwnSaysSo() throws {
         var sources = Sources()
         sources.run(at: 0)
@@ -140,8 +141,8 @@ import WaybillCore
         #expect(record.clocks == nil && record.aligned == record)
     }
 
-    /// Each source's clock is set from one limit of the format to the other between its request and its answer, and what
-    /// 700 of them are apart adds up. Broken, whoever looks at the transaction ends the process.
+    /// Sets each source's clock from one limit of the format to the other between its request and its answer. The
+    /// offsets of 700 sources add up. Breaks when looking at such a transaction ends the process.
     @Test func whatManyWrongClocksAddUpToStaysWithinTheFormat() throws {
         let (store, place) = try Store.inMemory()
         let login = GUID()
@@ -165,7 +166,7 @@ import WaybillCore
         #expect(record.aligned.timeline.allSatisfy { $0.timeMicroseconds.magnitude <= Limits.largestInteger })
     }
 
-    /// Broken, a part that took nine seconds is shown to have taken an hour less than nothing.
+    /// Breaks when a part that took nine seconds is shown with a negative duration of an hour.
     @Test func aPartKeepsItsDurationWhereTheWallClockWasSetBack() throws {
         let client = FactWriter("app")
         client.clocks.append(

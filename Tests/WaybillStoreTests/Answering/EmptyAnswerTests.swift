@@ -4,8 +4,8 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that
-/// nothing fits.
+/// An empty answer gives its reason: an empty store, a filter that excludes everything, or a question that nothing
+/// matches.
 @Suite(.timeLimit(.minutes(5))) struct EmptyAnswerTests {
     private let store: Store
     private let reader: StoreReader
@@ -20,7 +20,7 @@ import WaybillCore
         try reader.answer(query, now: FactWriter.wall).whyEmpty
     }
 
-    /// Two logins: one that begins and succeeds with one event, one that does not.
+    /// Records two logins: one begins and succeeds with one event, the other does not.
     private func fill() throws -> TransactionFilter {
         let writer = FactWriter()
         writer.names = [

@@ -5,7 +5,8 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// The errors that transactions closed with: broken, the error that came with a release hides among the usual ones.
+/// Answers about the errors that transactions closed with. Breaks when the error that came with a release hides among
+/// the usual ones.
 @Suite(.timeLimit(.minutes(5))) struct ErrorsAnswerTests {
     private let store: Store
     private let reader: StoreReader
@@ -20,7 +21,7 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    /// One transaction for each error, a second apart from each other.
+    /// Records one transaction for each error, one second apart.
     @discardableResult
     private func record(
         version: String = "1", useCase: Int = 0, user: String? = nil, at seconds: Int64 = 0,
@@ -43,7 +44,8 @@ import WaybillCore
         try reader.answer(question, now: FactWriter.wall)
     }
 
-    /// Broken, errors of one name but of two causes are one, or those of one cause but two texts are two.
+    /// Breaks when errors with the same name but different causes count as one, or errors with the same cause but
+    /// different texts count as two.
     @Test func domainNameAndInnermostCauseMakeAnErrorWhatItIs() throws {
         var other = Self.rejected
         (other.code, other.text) = (1, "No such user")
@@ -59,7 +61,7 @@ import WaybillCore
         )
     }
 
-    /// Broken, the usual error of another use case or of a filtered version counts as a new one.
+    /// Breaks when the usual error of another use case or of a filtered version counts as a new one.
     @Test func newIsWhatTheWholeStoreDidNotHaveBefore() throws {
         try record(version: "1", useCase: 1, Self.rejected)
         try record(version: "2", at: 100, Self.rejected, Self.lost)
@@ -69,7 +71,7 @@ import WaybillCore
         #expect(answer.errors.map(\.isNew) == [true, false])
         #expect(answer.errors.map(\.error.domain) == ["HTTP", "LoginError"])
         #expect(try ask(ErrorsQuestion(filter: version)).errors.map(\.isNew) == [nil, nil])
-        // The time itself is new.
+        // An error at exactly this time counts as new.
         let first = Date(microseconds: try #require(answer.errors.first).firstMicroseconds)
         let (atFirst, after) = (
             try ask(ErrorsQuestion(newSince: first)), try ask(ErrorsQuestion(newSince: first + 0.000_001))
@@ -78,7 +80,7 @@ import WaybillCore
         #expect(isNew(atFirst) == true && isNew(after) == false)
     }
 
-    /// Broken, the share is one of all use cases, or one person with two devices is two users.
+    /// Breaks when the share is relative to all use cases, or a person with two devices counts as two users.
     @Test func sharesAreOfTheUseCasesAndUsersAreDistinct() throws {
         try record(version: "1.9", user: "anna", at: -86_400, Self.rejected, nil, nil)
         try record(version: "1.10", user: "anna", Self.rejected)
@@ -92,7 +94,7 @@ import WaybillCore
         #expect(entry.lastMicroseconds - entry.firstMicroseconds == 86_400_000_000)
     }
 
-    /// Broken, an error that the app dealt with counts as one that a transaction closed with.
+    /// Breaks when an error that the app handled counts as one that a transaction closed with.
     @Test func errorsOfEventsAndExchangesDoNotCount() throws {
         let writer = FactWriter()
         let part = writer.open(GUID())
@@ -104,7 +106,7 @@ import WaybillCore
         #expect(answer.whyEmpty == "None of the 1 transaction that counts closed with an error.")
     }
 
-    /// Broken, the link of a row shows other transactions than it counts.
+    /// Breaks when the link of a row shows other transactions than the row counts.
     @Test func theFilterOfAnErrorSelectsExactlyItsTransactions() throws {
         var bare = Self.lost
         bare.underlying = []

@@ -7,7 +7,7 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What answers read by steps, by searches, or all at once is what a lookup gives.
+/// Reading by steps, by searches, or all at once finds the same rows as a lookup.
 @Suite(.timeLimit(.minutes(5))) struct ForwardReadingTests {
     private let reader: StoreReader
 
@@ -23,7 +23,8 @@ import WaybillTesting
         reader = try StoreReader(place)
     }
 
-    /// Keys that are there and not, mostly forward as answers ask for them, near and far, and sometimes back.
+    /// Uses existing and missing keys, near and far. Like the keys of answers, they mostly move forward, and sometimes
+    /// back.
     @Test func theRowThatIsFoundIsTheFirstThatDoesNotComeBefore() throws {
         let connection = reader.connection
         let keys = try connection.statement("SELECT source, part, after FROM events ORDER BY 1, 2, 3").rows { row in
@@ -44,13 +45,13 @@ import WaybillTesting
             let ofSource = keys.filter { $0[0] == wanted.0 }
             var found = try rows.row(from: wanted.0, wanted.1)
             #expect(found.map { [$0.int(2), $0.int(0), $0.int(1)] } == ofSource.first { $0[1] >= wanted.1 })
-            // As far as the events of one part, as answers do.
+            // Reads to the end of one part's events, as answers do.
             while let row = found, row.int(0) == wanted.1 { found = try rows.next() }
             #expect(found?.int(0) == ofSource.first { $0[1] > wanted.1 }?[1])
         }
     }
 
-    /// What has none of the wanted events in between is stepped over by SQLite, and what is wanted is not.
+    /// SQLite skips rows without any of the wanted values, and no wanted row.
     @Test func onlyRowsWithOneOfTheValuesAreFound() throws {
         let connection = reader.connection
         let keys = try connection.statement("SELECT source, part, code FROM events ORDER BY source, part, after").rows {
@@ -70,8 +71,9 @@ import WaybillTesting
         #expect(left > 0 && left < keys.count, "else nothing is left out")
     }
 
-    /// Codes that lie close together are looked for as bits of one number, others one by one: where they are a bit apart
-    /// or a whole number's width, as far as a code goes, and below 0, where attributes that were set stand.
+    /// A reader finds codes that are close together as bits of one number, and others one by one. The cases are codes
+    /// slightly apart, codes apart by a whole number's width, the largest codes, and codes below 0, which mark
+    /// attributes that were set.
     @Test(arguments: [
         [0], [5, 3], [-2], [-2, 0], [0, 62], [0, 63], [1, 63, 64], [2, 64], [3, 65, 130], [62], [63], [64], [127, 128],
         [Limits.largestCode], [Limits.largestCode - 62, Limits.largestCode],

@@ -4,9 +4,9 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Numbers that a set may hold, and whose sum no integer does.
+/// Numbers that a set may hold, but whose sum overflows an integer.
 @Suite(.timeLimit(.minutes(5))) struct GreatSumsTests {
-    /// Broken, the sets of one client end the process that is asked about them.
+    /// Breaks when the sets of one client end the process that answers a question about them.
     @Test func aSumIsAtMostTheGreatestNumberOfTheFormat() throws {
         let writer = FactWriter()
         let end = Int(Limits.largestInteger / 1_000_000)
@@ -28,7 +28,7 @@ import WaybillCore
         #expect(legs.first { $0.leg == .exchange }?.total ?? .zero >= .seconds(end - 1))
     }
 
-    /// Broken, a mean wraps around and is shown as a negative duration.
+    /// Breaks when a mean wraps around and is shown as a negative duration.
     @Test func aMeanIsExactBeyondWhatAnIntegerHolds() {
         for value in [Limits.largestInteger, -Limits.largestInteger, Limits.largestInteger - 1] {
             var durations = Durations()
@@ -39,11 +39,11 @@ import WaybillCore
         #expect(DurationStatistics(&pair).meanMicroseconds == -4, "rounded down")
     }
 
-    /// Broken, a client whose paths are all different fills the memory of whoever asks, or what is counted depends on
-    /// which of them come first.
+    /// Breaks when a client whose paths are all different fills the memory of whoever asks, or when the counted paths
+    /// depend on the order of arrival.
     @Test func pathsBeyondTheLimitAreOneGroup() throws {
         let limit = NetworkQuestion.groupLimit
-        // Letters, since digits are IDs.
+        // Uses letters, because digits are taken for IDs.
         let names = (0..<2 * limit + 7).map { number in
             String("\(number)".utf8.map { Character(Unicode.Scalar($0 + 49)) })
         }
@@ -70,7 +70,8 @@ import WaybillCore
         #expect(answers[0].other.map(\.path) == ["(other)"])
     }
 
-    /// One that was chosen at the least rate, in a sample of one in a million, stands for more than 10^11 others.
+    /// A transaction that was chosen at the lowest rate, in a sample of one in a million, represents more than 10^11
+    /// others.
     @Test func weightsThatNoIntegerHoldsTogetherAreAddedUp() throws {
         let writer = FactWriter()
         for _ in 0..<2_000 {

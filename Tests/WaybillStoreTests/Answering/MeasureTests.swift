@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// The percentiles of numbers that an app recorded: broken, a version that sends twice as much goes unnoticed.
+/// The percentiles of numbers that an app recorded. Breaks when a version that sends twice as much goes unnoticed.
 @Suite(.timeLimit(.minutes(5))) struct MeasureTests {
     private let store: Store
     private let reader: StoreReader
@@ -50,7 +50,7 @@ import WaybillCore
                 == .measure(MeasureQuestion(attribute: "bytes"), answer))
     }
 
-    /// Of a value that is set while the transaction runs, or with its events, the last one.
+    /// The last value counts, whether it was set on the running transaction or with its events.
     @Test func theValueThatWasSaidLastCounts() throws {
         let writer = FactWriter()
         writer.names = [RecordedName(useCase: 0, name: "upload"), RecordedName(useCase: 0, event: 1, name: "sent")]

@@ -5,9 +5,10 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What a collector says of transactions of which it got a share, beside what the device says that has them all.
+/// Compares the answers of a collector that received a sample of the transactions with those of the device that has
+/// them all.
 @Suite(.timeLimit(.minutes(5))) struct SampledAnswerTests {
-    /// Breaks when a dashboard shows ten times fewer logins than there were, or ten times too many failures, or
+    /// Breaks when a dashboard shows ten times fewer logins than actually happened, or ten times too many failures, or
     /// when the device's own inspector begins to estimate.
     @Test func theCollectorEstimatesWhatTheDeviceCounts() throws {
         let (device, devicePlace) = try Store.inMemory()
@@ -41,7 +42,7 @@ import WaybillCore
         // Three times the margin: six standard deviations.
         #expect(abs(summary.runs - 2_000) <= 3 * weighed.margin)
         #expect(abs((summary.outcomes[.succeeded] ?? 0) - 1_800) <= 3 * weighed.margin)
-        // A fifth takes up to one second, and four fifths up to four.
+        // A fifth of them take up to one second, and four fifths up to four.
         #expect((2...4).contains((summary.duration.p50 ?? .zero) / .seconds(1)))
         #expect(summary.duration.maximum == .seconds(90))
         let exchanges = try StoreReader(collectorPlace).answer(NetworkQuestion(), now: now)
@@ -49,8 +50,8 @@ import WaybillCore
         #expect(try StoreReader(devicePlace).answer(NetworkQuestion(), now: now).exchanges == 2_000)
     }
 
-    /// Breaks when an answer by one transaction in ten counts them once, is not of the same ones each time, or says
-    /// that it is exact; or when one in a hundred are not among the one in ten.
+    /// Breaks when an answer from one transaction in ten counts each only once, uses different ones each time, or
+    /// claims to be exact; or when the one in a hundred are not among the one in ten.
     @Test func aSampleIsAskedForAndSaysHowFarOffItMayBe() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
@@ -71,7 +72,7 @@ import WaybillCore
         let weighed = try #require(answer.weighed)
         let runs = try #require(answer.useCases.first).runs
         #expect(runs == 10 * weighed.delivered && runs == weighed.estimated)
-        // 1.96 times the root of 400 times 10 times 9 is 372; three times that are six standard deviations.
+        // 1.96 times the square root of 400 times 10 times 9 is 372. Three times that is six standard deviations.
         #expect((300..<450).contains(weighed.margin) && abs(runs - 4_000) <= 3 * weighed.margin)
         #expect(abs((answer.useCases.first?.outcomes[.failed] ?? 0) - 1_000) <= 3 * weighed.margin)
         #expect(try summary("oneIn:10") == answer)

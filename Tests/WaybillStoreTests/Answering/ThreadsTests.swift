@@ -7,10 +7,10 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// A question about much is answered by several threads, with a connection each.
+/// Several threads, each with its connection, answer a question about much data.
 @Suite(.timeLimit(.minutes(5))) struct ThreadsTests {
-    /// Breaks when what lies between two ranges is counted twice or not at all, or a name has another number in the
-    /// second one.
+    /// Breaks when rows between two ranges are counted twice or not at all, or a name has another number in the second
+    /// range.
     @Test(arguments: seeds(1_500..<1_530)) func rangesGiveTheAnswerOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -36,7 +36,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when the threads see different states of a store that is written to meanwhile.
+    /// Breaks when the threads see different states of a store while another process writes to it.
     @Test func allConnectionsSeeOneState() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
@@ -57,7 +57,7 @@ import WaybillTesting
                     for connection in [reader.connection] + others { #expect(try count(connection) == written) }
                     if try count(store.connection) == written { #expect(throws: Never.self) { try write() } }
                 }
-                // Within a read no other begins.
+                // No other read begins within a read.
                 try reader.read(withOthers: 1) { (none) throws(WaybillError) in #expect(none.isEmpty) }
             }
         }

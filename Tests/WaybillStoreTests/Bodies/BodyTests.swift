@@ -6,7 +6,7 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// Bodies in the store: kept beside the facts, gone with their exchange, and never anywhere else.
+/// Bodies in the store: kept beside the facts, removed with their exchange, and never kept anywhere else.
 @Suite(.timeLimit(.minutes(5))) struct BodyTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -14,7 +14,7 @@ import WaybillTesting
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    /// An exchange in a transaction of its own.
+    /// Records an exchange in a new transaction.
     private func exchange(in store: Store? = nil, part: Int64? = nil) throws -> (part: Int64, sequence: Int64) {
         let part = part ?? app.open(GUID())
         let sequence = app.openExchange(part: part)
@@ -33,7 +33,7 @@ import WaybillTesting
             bytes: Array(text.utf8), end: end)
     }
 
-    /// What hardly gets smaller when it is compressed.
+    /// Returns text that hardly gets smaller when it is compressed.
     private func noise(_ count: Int) -> String {
         var random = RandomNumbers(seed: count)
         return String((0..<count).map { _ in Character(Unicode.Scalar(UInt8.random(in: 48...122, using: &random))) })
@@ -74,7 +74,7 @@ import WaybillTesting
         #expect(try body((0, 99)) == nil)
     }
 
-    /// Broken, two equal bodies could not be told, or anybody could look for one whose hash they have.
+    /// Breaks when equal bodies can't be recognized, or when anyone can look for a body whose hash they have.
     @Test func equalBodiesHaveEqualHashesWithinOneStoreOnly() throws {
         var hashes: [[UInt8]?] = []
         for (number, hash) in [(1, 2), (1, 2), (1, 3)].enumerated() {
@@ -114,7 +114,7 @@ import WaybillTesting
         #expect(try count() == 1)
     }
 
-    /// Broken, what was on its way when the process died would be lost, or pass for all there was.
+    /// Breaks when the received pieces of a body are lost because the process died, or pass for the whole body.
     @Test func ofABodyWhoseEndNeverCameTheBeginningIsThere() throws {
         let exchange = try exchange()
         try append([piece(exchange, "one "), piece(exchange, "two", number: 1)])
@@ -122,9 +122,9 @@ import WaybillTesting
         #expect(String(decoding: kept.bytes, as: UTF8.self) == "one two" && kept.byteCount == nil && !kept.isWhole)
     }
 
-    // MARK: What goes
+    // MARK: Removal
 
-    /// Broken, a body that is on its way while somebody erases would come back.
+    /// Breaks when a body that arrives during an erasure comes back.
     @Test func bodiesGoWithTheirExchange() throws {
         let exchange = try exchange()
         try append([piece(exchange, "first")])
@@ -147,7 +147,7 @@ import WaybillTesting
         #expect(kept.count { $0 } >= 8)
     }
 
-    /// Broken, a fact that was not delivered would go for the sake of a body.
+    /// Breaks when an undelivered fact is removed to make room for a body.
     @Test func bodiesGoBeforeAnyFact() throws {
         let exchanges = try (0..<50).map { _ in try exchange() }
         let full = try store.connection.usedByteCount()
@@ -161,7 +161,7 @@ import WaybillTesting
 
     // MARK: Files
 
-    /// Broken, what stays on the device would leave it with the copy that somebody attaches to a report.
+    /// Breaks when data that must stay on the device leaves it in a copy attached to a report.
     @Test func aSnapshotHasNoBodies() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
@@ -199,7 +199,7 @@ import WaybillTesting
         #expect(try !found())
     }
 
-    /// Broken, a person in the shell would not see how much was kept of a body.
+    /// Breaks when a person in the shell can't see how much of a body was kept.
     @Test func theViewSaysHowMuchWasKept() throws {
         let exchange = try exchange()
         _ = try store.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
@@ -209,7 +209,7 @@ import WaybillTesting
                 == 1)
     }
 
-    /// Broken, what a person sees in the shell would not be what the library says of a mocked exchange.
+    /// Breaks when the shell shows something else about a mocked exchange than the library reports.
     @Test func theViewSaysWhatWasMocked() throws {
         let exchange = try exchange()
         var closed = Fact.ExchangeClosed(exchange: exchange.sequence, state: .completed, status: 200)
@@ -230,7 +230,7 @@ import WaybillTesting
         for exchange in [kept, lost] {
             _ = try source.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
         }
-        // Without the trigger, as where the row cannot be read.
+        // Without the trigger, as if the row couldn't be read.
         try source.connection.execute("DROP TRIGGER bodies_go_with_their_exchange")
         try source.connection.statement("DELETE FROM exchanges WHERE sequence = ?").run(lost.sequence)
         try SalvagedRows(from: try Connection(sourcePlace.uri(), .readWrite, at: ""), into: store.connection).copy()
@@ -240,7 +240,7 @@ import WaybillTesting
         #expect(try body(lost) == nil)
     }
 
-    /// Broken, a body that was kept in memory while the disk was not there would be lost when it is.
+    /// Breaks when a body that was kept in memory while the disk was unavailable is lost once the disk is back.
     @Test func bodiesComeWithWhatWasKeptInMemory() throws {
         let (memory, memoryPlace) = try Store.inMemory()
         let exchange = try exchange(in: memory)

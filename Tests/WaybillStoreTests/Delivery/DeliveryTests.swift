@@ -12,14 +12,14 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    /// One transaction of so many facts.
+    /// Writes one transaction with this number of facts.
     private func write(_ count: Int, by writer: FactWriter? = nil) {
         let writer = writer ?? app
         let part = writer.open(GUID())
         for _ in 1..<count { writer.event(1, part: part) }
     }
 
-    /// Breaks when a set lacks what a collector needs to understand and to count the facts.
+    /// Breaks when a set lacks the data that a collector needs to understand and to count the facts.
     @Test func aSetHoldsWhatWasRecordedAndWhatItTakesToUnderstandIt() throws {
         app.source.attributes = ["environment": "test"]
         app.source.installation = GUID()
@@ -35,7 +35,7 @@ import WaybillCore
         #expect(try store.lease() == nil)
     }
 
-    /// Breaks when a set is larger than asked for, starts elsewhere than at the oldest fact, or leaves a hole.
+    /// Breaks when a set is larger than requested, does not start at the oldest fact, or leaves a hole.
     @Test func aLeaseTakesTheOldestFactsOfSeveralSourcesUpToItsLimit() throws {
         let other = FactWriter("other")
         write(5)
@@ -49,7 +49,7 @@ import WaybillCore
         #expect(try store.lease()?.sources.map { $0.facts.map(\.sequence) } == [[3, 4, 5]])
     }
 
-    /// Breaks when a lease looks for each sequence of a gap: of a damaged number it would never come back.
+    /// Breaks when a lease looks for each sequence of a gap. With a damaged number, it would never return.
     @Test func aGapOfAnyLengthIsBookedAtOnce() throws {
         write(2)
         try app.record(into: store)
@@ -60,7 +60,7 @@ import WaybillCore
         #expect(share.dropped == [DroppedRange(first: 3, last: 1 << 50 - 1, reason: .damaged)])
     }
 
-    /// Breaks when large facts make a set that no collector takes, or when one that is larger than the limit is never
+    /// Breaks when large facts make a set that no collector accepts, or when a fact larger than the limit is never
     /// sent.
     @Test func aLeaseStopsAtItsBytesAndTakesAtLeastOneFact() throws {
         let part = app.open(GUID())
@@ -82,7 +82,7 @@ import WaybillCore
         #expect(try store.lease(LeaseLimit(factCount: 0, byteCount: 0))?.factCount == 1)
     }
 
-    /// Breaks when facts that came while a set was on its way are settled with it.
+    /// Breaks when facts recorded during the delivery of a set are settled with it.
     @Test func factsRecordedDuringAFlushStayPending() throws {
         write(3)
         try app.record(into: store, 1...2)
@@ -105,7 +105,7 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when a process that read its clock, and then waited while another one leased, takes that lease for one of
+    /// Breaks when a process read its clock, then waited while another one leased, and mistakes that lease for one from
     /// an earlier boot.
     @Test func aLeaseThatWasMadeAfterTheClockWasReadIsLive() throws {
         write(2)
@@ -115,8 +115,8 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when a flush that waits minutes for an answer takes the days of an upload in the background for a lease of an
-    /// earlier boot, and sends its facts a second time.
+    /// Breaks when a flush that waits minutes for an answer mistakes the days of a background upload for a lease from
+    /// an earlier boot, and sends its facts a second time.
     @Test func theLeaseOfABackgroundUploadKeepsShorterOnesOut() throws {
         write(2)
         try app.record(into: store)
@@ -132,12 +132,12 @@ import WaybillCore
         let next = try #require(try lease(GUID(), at: longest))
         #expect(next.id != set.id)
         try store.release(next.id)
-        // Of an earlier boot, whose uptime was higher.
+        // The lease is from an earlier boot, whose uptime was higher.
         #expect(try lease(uploads, at: 5 * longest, for: longest) != nil)
         #expect(try lease(GUID(), at: 0) != nil)
     }
 
-    /// Breaks when facts stay claimed for ever by a lease that nobody will settle.
+    /// Breaks when facts stay claimed forever by a lease that will never be settled.
     @Test(arguments: ["dead", "expired", "earlier boot", "own"])
     func aStaleLeaseIsEnded(_ why: String) throws {
         write(2)
@@ -154,7 +154,7 @@ import WaybillCore
         #expect(try store.pendingCount() == 2)
     }
 
-    /// Breaks when a verdict that comes too late settles facts that are under way again, or is counted.
+    /// Breaks when a late verdict settles facts that are being delivered again, or is counted.
     @Test func withoutItsLeaseAVerdictBooksNothing() throws {
         write(2)
         try app.record(into: store)
@@ -167,7 +167,7 @@ import WaybillCore
         #expect(try store.dump() == before)
     }
 
-    /// Breaks when a lost answer doubles facts at the collector, or leaves them pending here.
+    /// Breaks when a lost answer duplicates facts at the collector, or leaves them pending on the device.
     @Test func afterALostResponseTheFactsGoOutAgainAndAreKnown() throws {
         write(3)
         try app.record(into: store)
@@ -184,7 +184,7 @@ import WaybillCore
 
     // MARK: Rejected, dropped, ended
 
-    /// Breaks when a rejected fact blocks the queue, is sent for ever, or is counted as delivered.
+    /// Breaks when a rejected fact blocks the queue, is sent forever, or is counted as delivered.
     @Test func rejectedFactsGoIntoQuarantineAndDoNotBlock() throws {
         write(4)
         try app.record(into: store)
@@ -206,7 +206,7 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    /// Breaks when a collector never learns that a source has ended, because nothing is pending; or learns it with
+    /// Breaks when a collector never learns that a source has ended because nothing is pending, or learns it again with
     /// every flush.
     @Test func thatASourceHasEndedIsToldOnceAlsoWithoutFacts() throws {
         write(2)
@@ -223,19 +223,20 @@ import WaybillCore
         #expect(try store.endSources(isAlive: { _ in false }) == [])
     }
 
-    /// Breaks when news that came while a set was under way is taken for told.
+    /// Breaks when news that arises during the delivery of a set is considered reported.
     @Test func newsDuringAFlushIsToldByTheNextOne() throws {
         write(2)
         try app.record(into: store)
         let set = try #require(try store.lease())
         #expect(set.sources.map(\.hasEnded) == [false])
         _ = try store.endSources(isAlive: { _ in false })
-        // Its owner was not the source that ended, so the lease stands.
+        // The source that ended does not own the lease, so the lease stays valid.
         #expect(try store.settle(set.id, rejections: [], at: 0))
         #expect(try store.lease()?.sources.map(\.hasEnded) == [true])
     }
 
-    /// Breaks when the verdict of one of several sets under way takes the news of another, lost one for told.
+    /// Breaks when the verdict on one of several leased sets marks the news of another set as reported, although that
+    /// set was lost.
     @Test(arguments: [true, false]) func newsIsToldAgainIfTheSetThatHasItIsLost(isLostFirst: Bool) throws {
         let owner = GUID(high: 0, low: 1)
         let other = FactWriter("other")
@@ -272,7 +273,7 @@ import WaybillCore
         #expect(try store.lease() == nil)
     }
 
-    /// Breaks when the leases of a process that is gone outlive it.
+    /// Breaks when the leases of a process outlive it.
     @Test func endingASourceEndsItsLeases() throws {
         write(2)
         try app.record(into: store)
@@ -281,7 +282,7 @@ import WaybillCore
         #expect(try !store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when facts whose rows are gone are waited for, or are counted as delivered.
+    /// Breaks when delivery waits for facts whose rows are missing, or counts them as delivered.
     @Test func factsWithoutARowAreBookedAsDamaged() throws {
         write(6)
         try app.record(into: store)
@@ -301,8 +302,8 @@ import WaybillCore
 
     // MARK: Cost
 
-    /// Breaks when a flush reads more than its share: then delivery slows down the more is pending, and an app that was
-    /// offline never catches up.
+    /// Breaks when a flush reads more than its share. Delivery would slow down as more facts are pending, and an app
+    /// that was offline would never catch up.
     @Test func aFlushCostsWhatItSendsHoweverMuchIsPending() throws {
         func steps(pending: Int) throws -> Int {
             let (store, _) = try Store.inMemory()
@@ -315,7 +316,7 @@ import WaybillCore
                 writer.close(part, .succeeded)
             }
             try writer.record(into: store)
-            // The second flush, behind what the first one has settled.
+            // Measures the second flush, after the facts that the first one settled.
             _ = try store.settle(try #require(try store.lease()).id, rejections: [], at: 0)
             let before = store.connection.virtualMachineSteps
             let set = try #require(try store.lease())

@@ -4,7 +4,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What stands beside the facts of a set stays within what a receiver takes, and nothing of it is lost.
+/// The data beside the facts of a set stays within a receiver's limits, and none of it is lost.
 @Suite(.timeLimit(.minutes(5))) struct EnvelopeTests {
     private let device: Store
     private let collector: Store
@@ -15,7 +15,7 @@ import WaybillCore
         (collector, place) = try Store.inMemory()
     }
 
-    /// Delivers until there is nothing to tell; gives the sets.
+    /// Delivers until nothing is left to send, and returns the sets.
     private func deliver(_ limit: LeaseLimit = LeaseLimit()) throws -> [TransactionSet] {
         var sets: [TransactionSet] = []
         while sets.count < 100, let set = try device.lease(limit) {
@@ -27,8 +27,8 @@ import WaybillCore
         return sets
     }
 
-    /// Breaks when a source that gave up here and there makes sets that are refused for their ranges, or when a range
-    /// is never told.
+    /// Breaks when a source that dropped many separate ranges makes sets that are refused because of them, or when a
+    /// range is never reported.
     @Test func veryManyDroppedRangesAreToldInPieces() throws {
         let app = FactWriter()
         let part = app.open(GUID())
@@ -43,7 +43,7 @@ import WaybillCore
         #expect(Set(told) == Set(dropped) && told.count == dropped.count)
         #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
 
-        // What is dropped later, also for another reason than before, is told too.
+        // Later drops are reported, too, even with a different reason for the same range.
         #expect(try device.lease() == nil)
         let late = [
             DroppedRange(first: 3, last: 3, reason: .erased), DroppedRange(first: 5_002, last: 5_003, reason: .age),
@@ -53,7 +53,7 @@ import WaybillCore
         #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
     }
 
-    /// Breaks when a fact's transaction can be told only by who has an earlier set, too.
+    /// Breaks when only a receiver that also has an earlier set can tell the transaction of a fact.
     @Test func aSetNamesTransactionAndUseCaseOfThePartsThatItContinues() throws {
         let app = FactWriter()
         let (first, second) = (GUID(), GUID())
@@ -73,13 +73,13 @@ import WaybillCore
                         part: third, transaction: app.facts[Int(third) - 1].opened?.transaction ?? GUID(), useCase: 5),
                 ],
             ])
-        // What another store hands on names them, too.
+        // Sets that another store exports name them, too.
         var handedOn: [TransactionSet] = []
         try StoreReader(place).export(.since(0), redactor: Redactor()) { handedOn.append($0) }
         #expect(handedOn.flatMap(\.sources).allSatisfy { $0.continuedParts.map(\.part) == $0.earlierParts })
     }
 
-    /// Breaks when names or anchors beyond what a set may have are left out although its facts need them.
+    /// Breaks when names or anchors that exceed the limit of a set are left out although its facts need them.
     @Test func ofVeryManyNamesAndAnchorsASetHasThoseOfItsFacts() throws {
         let app = FactWriter()
         app.names = (0..<6_000).map { (code: Int) in RecordedName(useCase: 1, event: code, name: "event \(code)") }
@@ -101,7 +101,7 @@ import WaybillCore
 }
 
 extension Store {
-    /// The ledgers of received sources.
+    /// Returns the ledgers of received sources.
     fileprivate func ledgers(ofAll place: ResolvedLocation) throws -> [GUID: Ledger] {
         Dictionary(uniqueKeysWithValues: try StoreReader(place).sources().map { ($0.id, $0.ledger) })
     }

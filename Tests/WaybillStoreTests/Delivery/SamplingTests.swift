@@ -5,7 +5,8 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What sampling did not choose waits for its end; then it goes out or is booked, and never both or neither.
+/// A transaction that sampling did not choose waits for its end. Then it is either delivered or booked as dropped, and
+/// never both or neither.
 @Suite(.timeLimit(.minutes(5))) struct SamplingTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -14,7 +15,7 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    /// Appends what was written since, and makes sure that the books and the rows agree.
+    /// Appends the newly written facts, and checks that the ledgers and the rows agree.
     private func record(_ sequences: ClosedRange<Int64>? = nil) throws {
         try app.record(into: store, sequences)
         try expectSound()
@@ -27,7 +28,7 @@ import WaybillCore
 
     private func ledger() throws -> Ledger { try #require(try store.ledgers()[app.id]) }
 
-    /// Leases and settles once; the facts' sequences.
+    /// Leases and settles once, and returns the facts' sequences.
     private func deliver(at wall: Int64? = nil) throws -> [Int64] {
         let set = try store.lease(
             owner: GUID(high: 1, low: 1), now: 0, at: wall, expiresIn: 1_000, isAlive: { _ in false })
@@ -37,7 +38,8 @@ import WaybillCore
         return set.sources.flatMap { $0.facts.map(\.sequence) }
     }
 
-    /// Breaks when facts leave the device before their end is known, or are gone from it before that, or afterwards.
+    /// Breaks when facts leave the device before their transaction's end is known, or are removed from it before or
+    /// after that.
     @Test func whatSucceedsIsNeverLeasedAndCanBeLookedAt() throws {
         let id = GUID()
         let part = app.open(id, sampling: notChosen)
@@ -55,7 +57,7 @@ import WaybillCore
         #expect(record.timeline.count == 5)
     }
 
-    /// Breaks when what went wrong is dropped, or goes out without what led to it.
+    /// Breaks when a failed or slow transaction is dropped, or is delivered without the facts that led to its end.
     @Test(arguments: [TransactionOutcome.failed, .abandoned, .succeeded, .cancelled], [2, 12])
     func whatFailedOrWasSlowIsDeliveredWhole(outcome: TransactionOutcome, seconds: Int) throws {
         let part = app.open(GUID(), sampling: notChosen, at: 0)
@@ -70,7 +72,7 @@ import WaybillCore
         #expect(try ledger().pending == 0)
     }
 
-    /// Breaks when one that is held holds up others, or what goes out between them is booked as damaged.
+    /// Breaks when a held transaction delays others, or the facts sent in between are booked as damaged.
     @Test func othersGoOutMeanwhile() throws {
         let held = app.open(GUID(), sampling: notChosen)
         let chosen = app.open(GUID(), sampling: Fact.Sampling(perMillion: 100_000, isChosen: true))
@@ -87,7 +89,8 @@ import WaybillCore
         #expect(try store.connection.integer("SELECT count(*) FROM parts WHERE settled = 0 AND sequence > 0") == 0)
     }
 
-    /// Breaks when what comes after the end goes another way than the rest, or a batch that comes again doubles it.
+    /// Breaks when facts recorded after the end are treated differently from the rest, or a repeated batch duplicates
+    /// them.
     @Test func whatIsLateGoesTheSameWay() throws {
         let part = app.open(GUID(), sampling: notChosen)
         let exchange = app.openExchange(part: part)
@@ -102,7 +105,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().first?.eventCount == 1)
     }
 
-    /// Breaks when a crash or a screen that nobody comes back to is never heard of.
+    /// Breaks when a crash, or a screen that nobody returns to, is never reported.
     @Test func whatWasInterruptedOrTimedOutIsDelivered() throws {
         app.open(GUID(), timeout: 5_000_000, sampling: notChosen, at: 1)
         app.open(GUID(), sampling: notChosen, at: 2)
@@ -114,7 +117,7 @@ import WaybillCore
         #expect(try ledger() == Ledger(recorded: 2, delivered: 2))
     }
 
-    /// Breaks when facts of a journal that is found after its source has ended are decided on otherwise.
+    /// Breaks when sampling decides differently about facts from a journal that is found after its source has ended.
     @Test func whatComesFromAJournalLaterIsDecidedAlike() throws {
         try app.record(into: store)
         #expect(try store.endSources { _ in false } == [app.id])
@@ -126,7 +129,7 @@ import WaybillCore
         #expect(try ledger() == Ledger(recorded: 3, delivered: 1, dropped: ["sampled": 2]))
     }
 
-    /// Breaks when the collector waits for facts that were sampled away, or is written to for nothing else.
+    /// Breaks when the collector waits for facts that were sampled away, or receives a set for no other reason.
     @Test func theCollectorHearsOfItWithTheNextSet() throws {
         let part = app.open(GUID(), sampling: notChosen)
         app.close(part, .succeeded)
@@ -147,7 +150,7 @@ import WaybillCore
         #expect(source.gaps == [])
         #expect(try store.settle(set.id, rejections: [], at: 0))
         #expect(try store.lease() == nil)
-        // The source's end is told, and with it what was sampled away last.
+        // The source's end is reported together with the facts that were sampled away last.
         let other = app.open(GUID(), sampling: notChosen)
         app.close(other, .succeeded)
         try record(4...5)
@@ -157,8 +160,8 @@ import WaybillCore
         #expect(last.hasEnded && last.dropped.sequences == SequenceRanges([1...2, 4...5]))
     }
 
-    /// Breaks when a journal that could not be read at first brings something after the collector was told of the end of
-    /// its source: then no set would follow that reports what was sampled away.
+    /// Breaks when a journal that could not be read at first adds facts after the collector learned of its source's
+    /// end. Then no set would follow that reports the facts sampled away.
     @Test func whatIsSampledAwayAfterTheEndWasToldIsReportedAlone() throws {
         app.close(app.open(GUID()), .succeeded)
         try record()
@@ -172,7 +175,7 @@ import WaybillCore
         let share = try #require(try store.lease()?.sources.first)
         #expect(share.facts == [] && share.dropped == [DroppedRange(first: 3, last: 4, reason: .sampled)])
         #expect(try deliver() == [])
-        // The same of an event that comes later still.
+        // The same holds for an event that arrives even later.
         app.event(1, part: part)
         try record(5...5)
         #expect(try store.lease()?.sources.first?.dropped.sequences == SequenceRanges([3...5]))
@@ -180,7 +183,7 @@ import WaybillCore
         #expect(try store.lease() == nil && store.newsSetCount() == 0)
     }
 
-    /// Breaks when there is no room any more, and what nobody waits for stays in place of what is still to go out.
+    /// Breaks when a full store keeps facts that were sampled away instead of facts that are still to be delivered.
     @Test func whatWasSampledAwayGoesBeforeWhatIsPending() throws {
         let pending = app.open(GUID())
         app.close(pending, .succeeded)
@@ -194,7 +197,7 @@ import WaybillCore
         #expect(try ledger() == Ledger(recorded: 8, delivered: 2, dropped: ["sampled": 6]))
     }
 
-    /// Breaks when a store that is full keeps what is held, or loses it without a booking.
+    /// Breaks when a full store keeps held transactions, or loses them without a booking.
     @Test func whatIsHeldCanBeGivenUp() throws {
         app.open(GUID(), sampling: notChosen)
         try record()
@@ -204,7 +207,7 @@ import WaybillCore
         #expect(try ledger() == Ledger(recorded: 1, dropped: ["quota": 1]))
     }
 
-    /// Breaks when an old store, in which nothing was sampled, counts the facts of an ended source otherwise.
+    /// Breaks when an old store, without sampling, counts the facts of an ended source differently.
     @Test func theSumsOfEndedSourcesHaveIt() throws {
         app.close(app.open(GUID(), sampling: notChosen), .succeeded)
         try record()

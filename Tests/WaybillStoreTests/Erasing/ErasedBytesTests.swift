@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What is left in the files, read by another process.
+/// The bytes left in the files after an erasure, as another process reads them.
 @Suite(.timeLimit(.minutes(5))) struct ErasedBytesTests {
     private let folder: TemporaryDirectory
     private let store: Store
@@ -17,7 +17,7 @@ import WaybillCore
         store = try Store(.folder(folder.url))
     }
 
-    /// The store's files that hold a text, as `grep` sees them.
+    /// Returns the store's files that contain a text, as `grep` sees them.
     private func files(with text: String) throws -> [String] {
         let grep = Process()
         grep.executableURL = URL(filePath: "/bin/sh")
@@ -33,7 +33,7 @@ import WaybillCore
     private func write(_ marker: String, into transaction: GUID) throws {
         let part = app.open(transaction, attributes: ["note": .string("opened \(marker)")])
         for index in 0..<40 { app.event(1, part: part, attributes: ["note": .string("\(marker) \(index)")]) }
-        // Longer than a page, so that it overflows into others.
+        // The text is longer than a page, which makes it overflow into others.
         app.event(2, part: part, error: RecordedError(code: 1, text: String(repeating: marker, count: 2_000)))
         let exchange = app.openExchange(
             Fact.ExchangeOpened(method: "GET", host: marker, path: "/\(marker)"), part: part)
@@ -46,8 +46,8 @@ import WaybillCore
         try app.record(into: store)
     }
 
-    /// Breaks when bytes stay in a page, in a free page, in an index or in the WAL; or when the marker was never there
-    /// to be found.
+    /// Breaks when bytes stay in a page, in a free page, in an index or in the WAL; or when the marker never existed in
+    /// the files.
     @Test(arguments: [true, false])
     func noByteOfWhatWasErasedIsLeft(isInWAL: Bool) throws {
         let (gone, kept) = (GUID(), GUID())
@@ -66,7 +66,7 @@ import WaybillCore
         #expect(try StoreReader(.folder(folder.url)).verify().problems == [])
     }
 
-    /// Breaks when an erasure is called done although a reader keeps its bytes in the WAL.
+    /// Breaks when an erasure is reported as complete although a reader keeps its bytes in the WAL.
     @Test func aReaderThatKeepsTheBytesIsToldOf() throws {
         try write("MARKER-of-the-erased", into: GUID())
         let reader = try StoreReader(.folder(folder.url))

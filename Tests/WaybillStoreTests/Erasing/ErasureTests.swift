@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Erasing what was recorded into this very store.
+/// Erasing facts that were recorded into this store itself.
 @Suite(.timeLimit(.minutes(5))) struct ErasureTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -20,8 +20,8 @@ import WaybillCore
     private func listed() throws -> [GUID] { try StoreReader(place).all().map(\.id) }
     private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
 
-    /// Two transactions of four facts each, with an exchange each: 1 to 5 and 6 to 10; and 11 and 12, an exchange
-    /// outside of them.
+    /// Writes two transactions of five facts each, including an exchange: 1 to 5 and 6 to 10. Facts 11 and 12 are an
+    /// exchange outside of them.
     private func write() throws {
         for id in [gone, kept] {
             let part = app.open(id)
@@ -40,7 +40,7 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when facts that were given up before are booked a second time, or under the reason of what removes their rows.
+    /// Breaks when facts that were dropped before are booked again, or under the reason for removing their rows.
     @Test func whatWasDroppedBeforeKeepsItsReasonUnlessItIsErased() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
@@ -60,12 +60,12 @@ import WaybillCore
             #expect(try rows.dropped(of: row.id).sequences == SequenceRanges([1...2]))
             #expect(try StoreReader(place).verify().problems == [])
         }
-        // The rest is erased, and what was erased with it for the second time.
+        // Erases the rest. The facts erased before are erased for the second time.
         _ = try store.erase(.all, at: 0)
         #expect(try store.ledgers()[app.id] == Ledger(recorded: 4, dropped: ["erased": 4]))
     }
 
-    /// Breaks when what belongs to no transaction keeps names of use cases and events.
+    /// Breaks when facts without a transaction keep the names of use cases and events.
     @Test func namesGoWithTheLastTransactionAlsoWhereExchangesOutsideOfAnyAreLeft() throws {
         let (store, place) = try Store.inMemory()
         let (app, transaction) = (FactWriter(), GUID())
@@ -78,7 +78,7 @@ import WaybillCore
         #expect(try StoreReader(place).names() == [])
     }
 
-    /// Breaks when more than what was asked for is erased, or less, or when it is not booked.
+    /// Breaks when more or less than requested is erased, or when the erasure is not booked.
     @Test func erasedTransactionsAreGoneAndWhatWasPendingIsBooked() throws {
         try write()
         #expect(try erase(.transactions([gone, GUID()])) == Erasure(transactionCount: 1, factCount: 5))
@@ -89,7 +89,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when an event goes with the exchanges, an exchange stays, or what was pending of one is not booked.
+    /// Breaks when an event is erased with the exchanges, an exchange stays, or the pending facts of an exchange are
+    /// not booked.
     @Test(arguments: [false, true]) func networkLogsGoAloneAndEventsStay(isDelivered: Bool) throws {
         try write()
         if isDelivered { try deliver(LeaseLimit(factCount: 5)) }
@@ -112,7 +113,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the end of a request that was under way comes into the store though its beginning was cleared.
+    /// Breaks when the end of a request in progress enters the store although its beginning was cleared.
     @Test func anExchangeThatIsUnderWayStaysClearedWhenItEnds() throws {
         let part = app.open(gone)
         let exchange = app.openExchange(part: part)
@@ -126,7 +127,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the collector is not told what was given up, or erased facts are sent.
+    /// Breaks when the collector does not learn about the erased range, or erased facts are sent.
     @Test func theCollectorIsToldOfTheErasedRange() throws {
         try write()
         _ = try erase(.transactions([gone]))
@@ -135,7 +136,7 @@ import WaybillCore
         #expect(share.facts == Array(app.facts[5...]))
     }
 
-    /// Breaks when what was delivered is counted as dropped, or called missing afterwards.
+    /// Breaks when delivered facts are counted as dropped, or reported missing afterwards.
     @Test func whatIsSettledStaysSettledWithoutItsRows() throws {
         try write()
         try deliver()
@@ -145,8 +146,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a verdict settles facts that were erased while their set was on its way, or the other facts of that
-    /// set are lost.
+    /// Breaks when a verdict settles facts that were erased during the delivery of their set, or the other facts of
+    /// that set are lost.
     @Test func aLeaseThatHoldsAnErasedFactEnds() throws {
         try write()
         let set = try #require(try store.lease())
@@ -158,7 +159,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when every erasure makes the flush under way go out again.
+    /// Breaks when every erasure makes the current flush start again.
     @Test func aLeaseOfOtherFactsStands() throws {
         try write()
         let set = try #require(try store.lease(LeaseLimit(factCount: 5)))
@@ -168,7 +169,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a fact of an erased transaction comes back in, or goes out without its beginning.
+    /// Breaks when a fact of an erased transaction enters the store again, or is delivered without its beginning.
     @Test func whatComesLaterOfAnErasedPartIsErasedToo() throws {
         let part = app.open(gone)
         let outside = app.openExchange(part: 0)
@@ -183,8 +184,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a transaction that the collector knows stays open there for ever, because its end was erased here
-    /// before it was recorded.
+    /// Breaks when a transaction that the collector knows stays open there forever, because it was erased here before
+    /// its end was recorded.
     @Test func theEndOfAPartThatWasDeliveredStillGoesOut() throws {
         let part = app.open(gone)
         try app.record(into: store)
@@ -199,7 +200,7 @@ import WaybillCore
 
     // MARK: Scopes
 
-    /// Breaks when something that nobody has seen yet outlives the withdrawal of a consent.
+    /// Breaks when a fact that has not been delivered outlives the withdrawal of consent.
     @Test func erasingPendingTakesWholeTransactionsAndNothingThatIsSettled() throws {
         try write()
         try deliver(LeaseLimit(factCount: 7))
@@ -227,7 +228,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the limit itself goes, or what has no transaction stays for ever.
+    /// Breaks when facts at exactly the limit are erased, or facts without a transaction stay forever.
     @Test func whatBeganBeforeATimeIsErased() throws {
         app.open(gone, at: 1)
         app.openExchange(part: 0, at: 2)
@@ -241,7 +242,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when resetting an installation erases what another one recorded.
+    /// Breaks when resetting an installation erases the facts of another one.
     @Test func anInstallationIsErasedWithoutOthers() throws {
         let other = FactWriter("other")
         app.source.installation = GUID()
@@ -257,7 +258,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a device remembers the IDs of what it was told to forget.
+    /// Breaks when a device remembers the IDs of transactions that it was asked to forget.
     @Test(arguments: ["all", "ids", "installation", "before"])
     func aStoreOfItsOwnRecordingsKeepsNoTombstones(scope: String) throws {
         app.source.installation = GUID()
@@ -272,7 +273,7 @@ import WaybillCore
         #expect(try store.connection.integer("SELECT count(*) FROM erased") == 0)
     }
 
-    /// Breaks when the collector's words about a fact outlive it.
+    /// Breaks when the collector's reason for rejecting a fact outlives the fact.
     @Test func theReasonOfAQuarantinedFactIsErasedWithIt() throws {
         try write()
         let set = try #require(try store.lease())
@@ -286,7 +287,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the damage of a row is taken for an erasure.
+    /// Breaks when a damaged row is mistaken for an erasure.
     @Test func aPendingFactWithoutARowIsAProblem() throws {
         try write()
         try store.connection.execute("DELETE FROM events WHERE sequence = 2")

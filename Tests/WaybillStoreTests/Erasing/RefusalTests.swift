@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Erasing where facts of others come in.
+/// Erasing in a store that receives facts from other sources.
 @Suite(.timeLimit(.minutes(5))) struct RefusalTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -30,8 +30,8 @@ import WaybillTesting
     private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
     private func count(_ sql: String) throws -> Int { try store.connection.integer(sql) }
 
-    /// Breaks when something of the installation stays, when other sources keep their part of its transactions, or lose
-    /// others.
+    /// Breaks when any data of the installation stays, or when other sources keep their part of its transactions or
+    /// lose other facts.
     @Test func anInstallationGoesEntirelyAndTakesItsTransactionsAlong() throws {
         try store.ingest(client.set())
         try store.ingest(server.set())
@@ -45,7 +45,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when what was erased comes back with the next set, in either order.
+    /// Breaks when erased data comes back with the next set, in either order.
     @Test(arguments: [true, false])
     func whatComesOfAnErasedInstallationIsRefused(serverFirst: Bool) throws {
         _ = try store.erase(.installation(installation), at: 0)
@@ -58,7 +58,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when what never came is booked as erased, with the closing of it that did come.
+    /// Breaks when a fact that never arrived is booked as erased, together with the closing that did arrive.
     @Test func ofAnExchangeWithoutItsOpeningOnlyTheClosingGoes() throws {
         let writer = FactWriter()
         let part = writer.open(GUID())
@@ -72,7 +72,7 @@ import WaybillTesting
         #expect(ledger == Ledger(recorded: 3, dropped: ["erased": 2, "damaged": 1]))
     }
 
-    /// Breaks when an exchange outside of any transaction is taken to have begun by the clock of another source.
+    /// Breaks when the clock of another source decides when an exchange outside of any transaction began.
     @Test func whatBeganBeforeATimeGoesByTheClockOfItsOwnSource() throws {
         for hour: Int64 in [0, 2, 4] {
             let writer = FactWriter(wall: FactWriter.wall + hour * 3_600_000_000)
@@ -85,7 +85,8 @@ import WaybillTesting
         #expect(try count("SELECT count(*) FROM exchanges") == 1)
     }
 
-    /// Breaks when erasing one device takes what others began, because a server took part in it.
+    /// Breaks when erasing one device, here a server, removes transactions that others began because it took part in
+    /// them.
     @Test func theTransactionsThatOthersBeganStay() throws {
         try store.ingest(client.set())
         try store.ingest(server.set())
@@ -96,7 +97,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when a later fact of an erased part makes a part without a beginning, or when it shows as a gap.
+    /// Breaks when a later fact of an erased part makes a part without a beginning, or appears as a gap.
     @Test func whatComesLaterOfAnErasedTransactionIsRefused() throws {
         try store.ingest(client.set(1...1))
         _ = try store.erase(.transactions([transaction]), at: 0)
@@ -108,7 +109,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when the facts of a part stay because they came before the opening that says whose they are.
+    /// Breaks when the facts of a part stay because they arrived before the opening that names their transaction.
     @Test func whatCameBeforeItsOpeningIsErasedWhenThatComes() throws {
         _ = try store.erase(.transactions([transaction]), at: 0)
         #expect(try store.ingest(server.set(2...2)).acceptedCount == 1)
@@ -118,7 +119,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when a device's user erases what is on its way, and the collector keeps it.
+    /// Breaks when a device's user erases facts that are being delivered, and the collector keeps them.
     @Test func whatADeviceErasedWhileItWasOnItsWayIsErasedHereToo() throws {
         let (device, _) = try Store.inMemory()
         try client.record(into: device)
@@ -134,7 +135,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when a row that is left says something of a fact that its source has erased.
+    /// Breaks when a remaining row still contains something about a fact that its source has erased.
     @Test func ofAPartThatStaysTheErasedFactsGo() throws {
         let writer = FactWriter()
         let part = writer.open(GUID())
@@ -151,7 +152,7 @@ import WaybillTesting
         try expectSound()
     }
 
-    /// Breaks when the rows depend on whether facts came before or after the erasure, or in which order.
+    /// Breaks when the rows depend on whether facts arrived before or after the erasure, or on their order.
     @Test(arguments: seeds(0..<200))
     func theSameRowsWheneverItIsErased(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
@@ -179,14 +180,14 @@ import WaybillTesting
                 }
             }
             #expect(try StoreReader(place).verify().problems == [], "seed \(seed)")
-            // Names are what versions of apps call their codes; they say nothing of an installation, and stay.
+            // Names are an app version's labels for its codes. They reveal nothing about an installation, and stay.
             return try store.dump().filter { !$0.hasPrefix("names ") }
         }
         #expect(dumps[0] == dumps[1] && dumps[1] == dumps[2], "seed \(seed)")
     }
 
-    /// Has each transaction begun by the first source that says so, as it is: what others joined to one that two
-    /// installations begin stays or goes by what is known when it comes.
+    /// Makes the first source that begins a transaction its only beginner. If two installations began one transaction,
+    /// its joined parts would stay or be erased depending on the order of arrival.
     private func beginOnce(_ histories: inout [SourceHistory]) {
         var beginners: [GUID: Int] = [:]
         for (source, history) in histories.enumerated() {

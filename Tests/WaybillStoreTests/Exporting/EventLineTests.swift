@@ -8,10 +8,10 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Events that have nothing but their code take a shorter way into a file than all else.
+/// Events with only a code are written to a file by a faster path than all other facts.
 @Suite(.timeLimit(.minutes(5))) struct EventLineTests {
-    /// Breaks when a column differs between the two ways, when a source, a part or a use case keeps what the one before
-    /// was called, or when a piece that ends within a part is not gone on with.
+    /// Breaks when the two paths write different columns, when a source, a part or a use case keeps the previous one's
+    /// name, or when an export does not continue after a piece that ends within a part.
     @Test(arguments: seeds(0..<24)) func anEventIsWrittenAsAnyOtherFact(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -25,8 +25,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a code beyond those that are looked up by their place is called like another one, or like that of
-    /// another use case.
+    /// Breaks when a code beyond those that are looked up by index gets the name of another code, or of the same code
+    /// in another use case.
     @Test func namesGoWithTheirUseCaseAndVersion() throws {
         let (store, place) = try Store.inMemory()
         for version in 0..<2 {
@@ -74,7 +74,7 @@ import WaybillTesting
     }
 }
 
-/// Takes all as facts.
+/// Visits every event as a general fact.
 private struct FactByFact<Format: RowFormat>: FactVisitor {
     var writer: ExportRowWriter<Format>
     var isFull: Bool { writer.isFull }

@@ -10,7 +10,7 @@ import WaybillTesting
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ExportTests {
-    /// Breaks when exports are not those that are published. `RENEW_EXAMPLES=1` writes these anew.
+    /// Breaks when exports differ from the published ones. `RENEW_EXAMPLES=1` writes these anew.
     @Test(
         arguments: [
             "every-kind-and-member", "login-from-client-and-server", "exchange-transfer", "errors-with-names",
@@ -29,7 +29,7 @@ import WaybillTesting
         #expect(try made == String(contentsOf: file, encoding: .utf8))
     }
 
-    /// Breaks when a fact of an unknown kind is not counted, is taken for an event, or is not shown.
+    /// Breaks when a fact of an unknown kind is not counted, is mistaken for an event, or is not shown.
     @Test func anUnknownKindIsCountedAndShownAsUnknown() throws {
         let example = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Schemas/examples/valid/unknown-kind.json").standardizedFileURL
@@ -49,7 +49,7 @@ import WaybillTesting
                 == 1)
     }
 
-    /// Breaks when many sources of an app of many names become one set that no collector takes, and no memory holds.
+    /// Breaks when many sources of an app with many names become one set that no collector accepts and no memory holds.
     @Test func setsOfManySourcesHaveNoMoreBesideTheirFactsThanASetMay() throws {
         let (store, place) = try Store.inMemory()
         let (sourceCount, nameCount) = (60, 1_000)
@@ -68,7 +68,7 @@ import WaybillTesting
         #expect(factCount == sourceCount)
     }
 
-    /// Random histories, delivered in random order: what an export holds is what the rows hold, each fact once.
+    /// Random histories, delivered in random order. An export contains the facts of the rows, each exactly once.
     @Test(arguments: seeds(0..<40)) func everyFactIsExportedOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -84,7 +84,7 @@ import WaybillTesting
         #expect(Set(lines.map(\.id)) == expected)
     }
 
-    /// The same, in runs between the arrivals, each going on where the one before ended.
+    /// Exports the same in several runs between the arrivals. Each run continues after the previous one.
     @Test(arguments: seeds(40..<80)) func runsGoOnWhereTheOneBeforeEnded(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -134,7 +134,7 @@ import WaybillTesting
         try eventually("the last piece comes") {
             guard let piece = try export.piece() else { return true }
             pieces.append(piece)
-            // would block, were a transaction open
+            // This would block if a transaction were open.
             if pieces.count == 2 { try store.ingest(writer.set(2_001...2_700)) }
             return false
         }
@@ -178,8 +178,8 @@ import WaybillTesting
         #expect(Set(lines.map(\.id)) == [FactID(source: own.id, sequence: 2), FactID(source: other.id, sequence: 2)])
     }
 
-    /// Breaks when a column, a span or a name goes out as it was recorded; with a redactor that is off, each of them
-    /// would be found.
+    /// Breaks when a column, a span or a name is exported as it was recorded. Without redaction, each of them would be
+    /// found.
     @Test func secretsThatWereRecordedBeforeDoNotLeave() throws {
         let writer = FactWriter()
         writer.source.attributes = ["build_token": "hunter2"]
@@ -248,7 +248,7 @@ import WaybillTesting
     }
 }
 
-/// A line of an export, as far as tests look at it.
+/// The members of an export line that the tests check.
 struct Line: Decodable {
     var source: GUID
     var sequence: Int64

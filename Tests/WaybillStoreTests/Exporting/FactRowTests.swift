@@ -3,7 +3,7 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// What the rows leave out to be small is there again when they are read.
+/// Reading restores the values that rows leave out to stay small.
 @Suite(.timeLimit(.minutes(5))) struct FactRowTests {
     private let store: Store
     private let app = FactWriter()
@@ -15,7 +15,7 @@ import WaybillCore
         return try store.facts(of: app.id)
     }
 
-    /// Breaks when an event is lost, or gets another's values, where those that one statement writes end.
+    /// Breaks when an event at the end of one statement's batch is lost, or gets the values of another event.
     @Test(arguments: [1, 15, 16, 17, 33]) func eventsOfAnyNumberComeBack(count: Int) throws {
         let parts = (0..<3).map { _ in app.open(GUID()) }
         for number in 0..<count {
@@ -24,7 +24,7 @@ import WaybillCore
         #expect(try recorded() == app.facts)
     }
 
-    /// Breaks when an event's error loses its code, which stands beside its text and in no column.
+    /// Breaks when an event's error loses its code, which is stored beside its text and not in a column.
     @Test(arguments: [0, 401, -1_009, Limits.largestInteger, -Limits.largestInteger]) func anEventKeepsItsError(
         code: Int64
     ) throws {
@@ -39,7 +39,7 @@ import WaybillCore
         #expect(try recorded() == app.facts)
     }
 
-    /// Breaks when a person in the shell does not see the error's code, or what it is called.
+    /// Breaks when a person in the shell does not see an error's code or name.
     @Test func theViewsShowCodeAndNameOfAnError() throws {
         app.event(1, part: app.open(GUID()), error: RecordedError(domain: "HTTP", code: 401))
         let part = app.open(GUID())
@@ -59,15 +59,14 @@ import WaybillCore
         #expect(try store.connection.integer("SELECT count(*) FROM network WHERE error_name IS NOT NULL") == 0)
     }
 
-    /// Breaks when a timeout is taken for the usual one, or the usual one for none.
+    /// Breaks when a timeout is mistaken for the default, or the default for no timeout.
     @Test(arguments: [0, 1, 86_400_000_000, 1 << 52]) func aPartKeepsItsTimeout(timeout: Int64) throws {
         app.open(GUID(), timeout: timeout)
         #expect(try recorded() == app.facts)
         #expect(try store.connection.integer("SELECT timeout_us FROM parts") == timeout)
     }
 
-    /// Breaks when a part whose closing is not its last fact, or not its latest, is settled too early, or seems to
-    /// rest.
+    /// Breaks when a part whose closing is not its last fact, or not its latest, is settled too early, or appears idle.
     @Test(arguments: [[1, 2, 3, 4], [4, 3, 2, 1], [3, 1, 4, 2], [2, 4, 1, 3]]) func lastIsTheHighestWhateverComesLast(
         order: [Int]
     ) throws {
@@ -83,13 +82,13 @@ import WaybillCore
             try store.connection.integer("SELECT count(*) FROM parts WHERE beyond = 4 AND beyond_at_us IS NULL") == 1)
     }
 
-    /// Breaks when rows grow: a byte in each event is three in a hundred of everything that is stored.
+    /// Breaks when rows grow. One byte more for each event is three percent of all stored data.
     @Test(arguments: [(8, 46), (20, 34), (50, 29)]) func aPlainEventTakesFewBytes(eventsEach: Int, limit: Int) throws {
         let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
         let empty = try store.connection.integer(pages)
         try store.register(app.source)
         let transactionCount = 20_000 / eventsEach
-        // Times of six bytes, as they are half an hour after the start.
+        // These times take six bytes, because they are half an hour after the start.
         for _ in 0..<transactionCount {
             let part = app.open(GUID(), at: 3_600 + app.facts.count)
             for code in 1...eventsEach { app.event(code, part: part) }

@@ -8,9 +8,9 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// An export of much is read by several threads, with a connection each.
+/// Several threads, each with its connection, read a large export.
 @Suite(.timeLimit(.minutes(5))) struct FactSlicesTests {
-    /// Breaks when a fact at the edge of a slice is missing or there twice, when rows come in another order, or when a
+    /// Breaks when a fact at the edge of a slice is missing or duplicated, when rows are in another order, or when a
     /// slice of more than a piece is cut off.
     @Test(arguments: seeds(1_600..<1_640)) func slicesGiveTheRowsOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)

@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct LargeExportTests {
-    /// Breaks when an export that several threads read lacks a fact, or has one twice.
+    /// Breaks when an export that several threads read lacks a fact, or contains one twice.
     @Test func aLargeStoreIsExportedWithAllFacts() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
@@ -21,7 +21,7 @@ import WaybillTesting
             }
             try store.ingest(app.set())
         }
-        // By bodies, which an export does not read: it is the size of the file that tells large from small.
+        // Adds bodies, which an export does not read, because the file size decides whether a store is large.
         let body = try store.connection.statement(
             """
             INSERT INTO bodies(source, exchange, direction, piece, kept_bytes, bytes) \
@@ -36,10 +36,10 @@ import WaybillTesting
             #expect(export.factCount == factCount)
             return bytes
         }
-        // Chosen transactions are read by one thread.
+        // One thread reads chosen transactions.
         let chosen = try bytes(.transactions(TransactionFilter(), now: 0))
         #expect(try bytes(.everything) == chosen)
-        // The same in pieces that somebody asks for.
+        // Exports the same in pieces on request.
         let export = try reader.export(.everything, as: .ndjson)
         var pieces: [UInt8] = []
         while let piece = try export.piece() { pieces += piece }

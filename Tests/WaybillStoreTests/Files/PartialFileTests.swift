@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// A file that appears whole, in a folder that others may be able to write to.
+/// A file that appears only when complete, in a folder that others may be able to write to.
 @Suite(.timeLimit(.minutes(5))) struct PartialFileTests {
     private let folder: TemporaryDirectory
     private let file: URL
@@ -15,15 +15,15 @@ import WaybillCore
         file = folder.file("facts")
     }
 
-    /// Breaks when the hidden name can be known beforehand: a link there would have another file of this user written,
-    /// and a file of somebody else's would keep its owner and its mode.
+    /// Breaks when the hidden name is predictable. A planted link would overwrite another file of this user, and a
+    /// planted file would keep its owner and its mode.
     @Test func itsHiddenNameIsAnotherEachTime() throws {
         var names: Set<String> = []
         for _ in 0..<20 { names.insert(try PartialFile(file).hiddenName) }
         #expect(names.count == 20)
     }
 
-    /// Breaks when the name that was once used is trusted, or what has the file's own name is written through.
+    /// Breaks when a previously used hidden name is trusted, or when writing follows a link with the file's own name.
     @Test(arguments: [".facts.partial", "facts"]) func noLinkIsFollowed(name: String) throws {
         let precious = folder.file("precious")
         try Data("precious".utf8).write(to: precious)
@@ -47,7 +47,8 @@ import WaybillCore
         #expect(try folder.names() == ["facts"])
     }
 
-    /// Breaks when those that were killed leave more each time, or when what belongs to another file goes.
+    /// Breaks when killed processes leave more files each time, or when a file that belongs to another target is
+    /// removed.
     @Test func whatAKilledProcessHasLeftIsRemovedAndNothingElse() throws {
         let others = [".facts.csv.1a.partial", ".facts.partial", ".facts.1a.partially", "facts.1a.partial"]
         for name in others + [".facts.1a.partial"] { try Data("left".utf8).write(to: folder.file(name)) }
@@ -58,7 +59,7 @@ import WaybillCore
         #expect(try folder.names() == (others + ["facts"]).sorted())
     }
 
-    /// Breaks when the folder for the work can be another's, which was there before, or stays.
+    /// Breaks when the work folder can be an existing one of another user, or stays.
     @Test func itsFolderIsNewAndGoesWithIt() throws {
         do {
             let partial = try PartialFile(file)
@@ -70,7 +71,7 @@ import WaybillCore
         #expect(try folder.names().isEmpty)
     }
 
-    /// Breaks when somebody else can hold up a file's writer, by a file that looks like one of its own.
+    /// Breaks when another user can block a file's writer with a file that looks like a leftover of this writer.
     @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"))
     func whatSomebodyElseHasPutThereIsLeftAlone() throws {
         let planted = folder.file(".facts.1a.partial")
@@ -84,9 +85,9 @@ import WaybillCore
     }
 }
 
-/// What is opened by a name that everybody knows: locks, journals and marks.
+/// Files with well-known names: locks, journals and marks.
 @Suite(.timeLimit(.minutes(5))) struct OwnFileTests {
-    /// What opens or makes such a file.
+    /// The code paths that open or create such a file.
     enum Opener: CaseIterable {
         case lock, queue, journal, mark
 
@@ -117,7 +118,7 @@ import WaybillCore
         (folder, elsewhere) = (try TemporaryDirectory(), try TemporaryDirectory())
     }
 
-    /// Breaks when a link in the folder has a file made, locked or written at its other end.
+    /// Breaks when a link in the folder causes a file at its other end to be created, locked or written.
     @Test(arguments: Opener.allCases) func aLinkIsRefused(opener: Opener) throws {
         let target = elsewhere.file("made")
         try FileManager.default.createSymbolicLink(at: folder.file(opener.name), withDestinationURL: target)
@@ -125,7 +126,7 @@ import WaybillCore
         #expect(try elsewhere.names().isEmpty)
     }
 
-    /// The same by a second name, which is no link to look at.
+    /// The same for a hard link, which does not look like a link.
     @Test(arguments: [Opener.lock, .queue, .journal]) func aSecondNameOfAnotherFileIsRefused(opener: Opener) throws {
         let precious = folder.file("precious")
         try Data("precious".utf8).write(to: precious)
@@ -134,14 +135,14 @@ import WaybillCore
         #expect(try Data(contentsOf: precious) == Data("precious".utf8))
     }
 
-    /// Breaks when opening one waits for somebody at its other end, without an end.
+    /// Breaks when opening a pipe waits endlessly for someone at its other end.
     @Test(arguments: Opener.allCases) func aPipeIsRefusedAtOnce(opener: Opener) throws {
         try #require(mkfifo(folder.file(opener.name).path, 0o600) == 0)
         #expect(throws: WaybillError.self) { try opener.open(in: folder.url) }
     }
 
-    /// Breaks when another user can hold the store's lock for good, or writes a journal that is taken for ours; or when
-    /// a folder that nobody else can write to is not trusted, such as one that was copied with its owners.
+    /// Breaks when another user can hold the store's lock forever, or write a journal that is mistaken for ours; or
+    /// when a folder that nobody else can write to is not trusted, such as one that was copied with its owners.
     @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"), arguments: Opener.allCases)
     func aFileOfSomebodyElseIsRefusedWhereOthersCanWrite(opener: Opener) throws {
         let planted = folder.file(opener.name)
@@ -153,7 +154,7 @@ import WaybillCore
         try opener.open(in: folder.url)
     }
 
-    /// Breaks when a store that another user has left in a shared folder is filled with what is recorded here.
+    /// Breaks when facts are recorded into a store that another user left in a shared folder.
     @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"), arguments: ["", "-salvaged"])
     func aStoreOfSomebodyElseIsNotTakenOver(suffix: String) throws {
         let planted = folder.file("waybill.sqlite\(suffix)")

@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// Files and folders that say what we do, where somebody else can write beside them.
+/// Files and folders that control this process, in places where others may write.
 @Suite(.timeLimit(.minutes(5))) struct TrustTests {
     private let outer: TemporaryDirectory
     private let folder: URL
@@ -37,7 +37,7 @@ import WaybillCore
         }
     }
 
-    /// Broken, a link or another name of a file would have it trusted that was made for something else.
+    /// Breaks when a link or a second name makes a file trusted that was made for another purpose.
     @Test func linksAreFollowedOnlyWhereNobodyElseCanMakeThem() throws {
         let elsewhere = outer.file("elsewhere")
         try Data("x".utf8).write(to: elsewhere)
@@ -62,7 +62,8 @@ import WaybillCore
         #expect(code { try DurableFile.trustedBytes(of: file) } == .EPERM)
     }
 
-    /// Broken, a folder in `/tmp` that somebody made, or a link to one, would be taken for ours, with the tokens in it.
+    /// Breaks when a folder in `/tmp` that someone else made, or a link to one, is mistaken for ours, with the tokens
+    /// in it.
     @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"))
     func aFolderThatSomebodyElseCouldHaveMadeIsNotTrusted() throws {
         let inner = folder.appending(path: "collected", directoryHint: .isDirectory)

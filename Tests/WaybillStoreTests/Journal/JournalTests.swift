@@ -5,8 +5,8 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and
-/// written alike.
+/// A journal returns each appended fact once, in order, and survives its process. It does so whether it is mapped or
+/// written.
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
     private let folder: TemporaryDirectory
     private let source = SourceIdentity(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
@@ -28,7 +28,7 @@ import WaybillCore
         Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0)
     }
 
-    /// What recovery would find: a copy, since the journal that is read must not be locked by us.
+    /// Returns what recovery would find. It reads a copy, because this process must not lock the journal that is read.
     private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
         var journal = try RecoveredJournal(LockedJournalFile(path: copy(name).path))
         return (journal.next(limit: .max), journal)
@@ -40,7 +40,7 @@ import WaybillCore
         return copy
     }
 
-    /// One of each kind, with everything that a fact can say.
+    /// One fact of each kind, with every possible member.
     private let contents: [Fact.Content] = {
         let error = RecordedError(domain: "NSURLErrorDomain", code: -1009, text: "offline ✈️")
         let fields = [
@@ -79,7 +79,7 @@ import WaybillCore
                     receivedByteCount: 1 << 40,
                     headerFields: fields)),
             .exchangeClosed(Fact.ExchangeClosed(exchange: 6, state: .failed, error: error)),
-            // One without and one with what went over a WebSocket, which stands behind all else.
+            // One without WebSocket traffic and one with it. The traffic comes after everything else.
             .exchangeClosed(
                 Fact.ExchangeClosed(
                     exchange: 6, state: .completed, transfer: Fact.Transfer(httpVersion: "1.1", rule: "slow"))),
@@ -99,7 +99,7 @@ import WaybillCore
         ]
     }()
 
-    /// Breaks when a fact comes back other than it was recorded: from the reader, or from the file of a dead process.
+    /// Breaks when a fact read from the journal or from the file of a dead process differs from the recorded one.
     @Test(arguments: [true, false])
     func everyFactComesBackAsItWas(isMapped: Bool) throws {
         let file = try file(isMapped: isMapped)
@@ -128,9 +128,9 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when a page is mapped that the file system may not be able to write: that kills the app by SIGBUS.
+    /// Breaks when a page is mapped that the file system may be unable to write. That kills the app by SIGBUS.
     @Test func onlyFileSystemsThatWereTriedAreMapped() {
-        // linux/magic.h: ext4 and tmpfs; XFS, btrfs, overlayfs, F2FS, NFS, FUSE, exFAT, ZFS, and what cannot be told.
+        // linux/magic.h: ext4 and tmpfs; then XFS, btrfs, overlayfs, F2FS, NFS, FUSE, exFAT, ZFS, and an unknown type.
         let types: [UInt32] = [
             0xEF53, 0x0102_1994, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0xF2F5_2010, 0x6969, 0x6573_5546, 0x2011_BAB0,
             0x2FC1_2FC1, 0,
@@ -139,7 +139,7 @@ import WaybillCore
     }
 
     #if os(Linux)
-    /// Broken, an event in a container costs a system call, and the journal of another file system could be mapped.
+    /// Breaks when an event in a container costs a system call, or the journal of another file system can be mapped.
     @Test func inAContainerTheFileSystemBelowCounts() throws {
         let names = ["lower", "upper", "work", "over"]
         for name in names { try StoreFolder.make(folder.file(name)) }
@@ -165,7 +165,7 @@ import WaybillCore
     }
     #endif
 
-    /// Breaks when a reboot is taken for a crash or the other way round, or damage for a signal.
+    /// Breaks when a reboot is mistaken for a crash or the other way round, or damage for a signal.
     @Test(arguments: [true, false])
     func theBootTellsARestartOfTheDeviceFromAnEndWithoutOne(isMapped: Bool) throws {
         let file = try file(isMapped: isMapped)
@@ -180,14 +180,14 @@ import WaybillCore
         for bit in 0..<64 {
             file.words[JournalLayout.HeaderWord.end] ^= 1 << UInt64(bit)
             file.write(JournalLayout.HeaderWord.end..<JournalLayout.HeaderWord.boot)
-            // The lower bits are the number itself: of a signal that is not caught, as a rule.
+            // The lower bits are the number itself, usually of a signal that is not caught.
             if bit > 15 { #expect(try end(boot: Moment.thisBoot) == nil, "bit \(bit)") }
             file.words[JournalLayout.HeaderWord.end] ^= 1 << UInt64(bit)
         }
         withExtendedLifetime(journal) {}
     }
 
-    /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published
+    /// Breaks when two threads get the same sequence or record, or when the reader skips a record that is not published
     /// yet.
     @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {
         let file = try file(segments: 8, kibibytes: 64, isMapped: true)
@@ -243,7 +243,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a full journal overwrites what is not stored, or when what was opened can no longer be closed.
+    /// Breaks when a full journal overwrites facts that are not stored, or when open transactions can no longer be
+    /// closed.
     @Test(arguments: [true, false])
     func whenItIsFullEventsAreRefusedAndWhatIsOpenCanBeClosed(isMapped: Bool) throws {
         let file = try file(isMapped: isMapped)
@@ -266,7 +267,7 @@ import WaybillCore
             return refused == 3
         }
         #expect(journal.refusedCount == 3)
-        let text = String(repeating: "why", count: 3_000)  // more than there is room for: the closing comes without it
+        let text = String(repeating: "why", count: 3_000)  // more than fits: the closing is written without it
         for part in parts {
             let closing = Fact.Content.closed(Fact.Closed(outcome: .failed, error: RecordedError(code: 1, text: text)))
             if case .refused = journal.append(closing, part: part, atMicroseconds: 0) {
@@ -278,7 +279,7 @@ import WaybillCore
         #expect(journal.refusedCount == 3)
     }
 
-    /// What is open in a journal of the usual size that has no room for more events.
+    /// Returns a journal of the usual size without room for more events, and its open parts.
     private func filled(openCount: Int, isMapped: Bool, event: Fact.Content) throws -> (Journal, parts: [Int64]) {
         let journal = journal(try file(segments: 8, kibibytes: 256, isMapped: isMapped))
         var parts: [Int64] = []
@@ -305,8 +306,8 @@ import WaybillCore
         return attributes
     }
 
-    /// Breaks when the end of one transaction takes the room that is kept for the end of another, or when the unused end
-    /// of a segment does.
+    /// Breaks when the end of one transaction uses the room reserved for the end of another, or when the unused end of
+    /// a segment does.
     @Test(arguments: [1, 30_000]) func longClosingsLeaveRoomForOthers(eventBytes: Int) throws {
         let text = String(repeating: "x", count: eventBytes)
         let event = Fact.Content.event(Fact.Event(code: 1, attributes: ["text": .string(text)]))
@@ -318,8 +319,8 @@ import WaybillCore
         #expect(kept == 1_500, "all are in the file")
     }
 
-    /// Breaks when so many are open that the journal has no room for their ends, and these are lost, or come in another
-    /// order; or when what was not stored is not handed out again.
+    /// Breaks when so many transactions are open that the journal has no room for their ends, and these are lost or
+    /// reordered; or when facts that were not stored are not handed out again.
     @Test func whateverIsOpenCanBeClosedAlsoWhereTheFileHasNoRoom() throws {
         let (journal, parts) = try filled(openCount: 20_000, isMapped: true, event: .event(Fact.Event(code: 1)))
         var keptCount = 0
@@ -351,7 +352,7 @@ import WaybillCore
         #expect(journal.take(limit: 5).map(\.sequence) == [next])
     }
 
-    /// Breaks when room is used again before what was in it is on the disk: a power cut would take both.
+    /// Breaks when room is used again before its facts are on the disk. A power cut would destroy both.
     @Test func aSegmentIsUsedAgainOnlyWhenWhatWasInItIsSynced() throws {
         let file = try file(isMapped: true)
         let journal = journal(file)
@@ -378,14 +379,14 @@ import WaybillCore
         let second = try fill()
         #expect(second > 100)
         #expect(journal.take(limit: .max).map(\.sequence) == Array(Int64(first + 1)...Int64(first + second)))
-        // A record of the round before must not pass for one of this round: recovery finds what was appended since, and
-        // what is left of before.
+        // A record of the previous round must not pass for one of this round. Recovery finds the facts appended since,
+        // and the remains of the previous round.
         let sequences = try recovered().facts.map(\.sequence)
         #expect(Set(sequences).count == sequences.count)
         #expect(sequences.suffix(second) == Array(Int64(first + 1)...Int64(first + second))[...])
     }
 
-    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its
+    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one takes over its
     /// count of sequences.
     @Test func sequencesGoOnAfterASegmentThatWasFilledToItsLastWord() throws {
         let file = try file(kibibytes: 16, isMapped: true)
@@ -414,7 +415,8 @@ import WaybillCore
         #expect(journal.take(limit: 10).map(\.sequence) == [4, 5])
     }
 
-    /// Breaks when a source records into a file that somebody, who took it for a dead one's, has taken away meanwhile.
+    /// Breaks when a source records into a file that another process has removed meanwhile, because it mistook the file
+    /// for a dead process's.
     @Test func aMarkIsSetOnTheFileThatHasItsName() async throws {
         let source = GUID()
         let path = LockedJournalFile.path(of: source, in: folder.url)
@@ -430,8 +432,8 @@ import WaybillCore
         thread.sync { _ in }
     }
 
-    /// Breaks when damage goes unnoticed: a kind that is another, a last record that nothing follows, a segment that
-    /// cannot tell its turn.
+    /// Breaks when damage goes unnoticed: a changed kind, a last record without a successor, or a segment whose place
+    /// in the order is lost.
     @Test func whatIsDamagedIsNoticedAndCounted() throws {
         let file = try file(kibibytes: 64, isMapped: false)
         let journal = journal(file)
@@ -460,7 +462,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a journal whose file somebody deleted still promises to survive.
+    /// Breaks when a journal still promises to survive after its file was deleted.
     @Test(arguments: [true, false]) func aDeletedJournalPromisesNothing(isMapped: Bool) throws {
         let journal = journal(try file(isMapped: isMapped))
         let append = { journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
@@ -501,7 +503,7 @@ import WaybillCore
         #expect(found > 0)
     }
 
-    /// Breaks when recovery loses, repeats or reorders what stands where one batch ends and the next begins.
+    /// Breaks when recovery loses, repeats or reorders facts at the border between two batches.
     @Test(arguments: [1, 2, 7, 64]) func aJournalIsReadTheSameInBatchesOfAnySize(limit: Int) throws {
         let journal = journal(try file(kibibytes: 64, isMapped: true))
         for number in 1...200 {
@@ -521,7 +523,7 @@ import WaybillCore
         #expect(left.names.map(\.useCase) == [50, 100, 150, 200])
     }
 
-    /// Breaks when an unknown file is deleted, or taken for ours.
+    /// Breaks when an unknown file is deleted, or mistaken for ours.
     @Test func whatIsNoJournalIsDamagedAndWhatIsNewerIsNewer() throws {
         try Data(repeating: 7, count: 8192).write(to: folder.file("other"))
         #expect(throws: RecoveredJournal.Failure.damaged) { try recovered("other") }
@@ -534,8 +536,8 @@ import WaybillCore
     }
 
     #if os(Linux)
-    /// Broken, each manager in a widget or a keyboard would have 2 MB of memory that cannot be given back: the system
-    /// ends these for some tens.
+    /// Breaks when each manager in a widget or a keyboard has 2 MB of memory that cannot be given back. The system ends
+    /// these processes for some tens of MB.
     @Test func aJournalThatIsNotMappedTakesMemoryForWhatIsNotStoredAlone() throws {
         let file = try file(segments: 8, kibibytes: 256, isMapped: false)
         let journal = journal(file)
@@ -550,15 +552,16 @@ import WaybillCore
             #expect(try dirtyKibibytes(of: file) <= 32, "what is stored has given its pages back")
         }
         #expect(most < 100, "\(most) KiB: 500 events, of 40 bytes each")
-        // What is left of the last round is what a recovery finds: nothing, and the count.
+        // The rest of the last round is all that recovery finds: no facts, and the count.
         let found = try recovered()
         #expect(found.facts.isEmpty)
         #expect(found.journal.recorded == 100_000)
         #expect(found.journal.damagedCount == 0)
     }
 
-    /// The pages of a journal's words that are this process's own: neither untouched nor the one page of zeros that all
-    /// share (Documentation/admin-guide/mm/pagemap.rst: bit 63, present; bit 56, mapped by one alone).
+    /// Returns the size of the journal pages that belong to this process alone: neither untouched, nor the one page of
+    /// zeros that all processes share (Documentation/admin-guide/mm/pagemap.rst: bit 63, present; bit 56, mapped by one
+    /// alone).
     private func dirtyKibibytes(of file: JournalFile) throws -> Int {
         let pageBytes = Int(getpagesize())
         let handle = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/pagemap"))

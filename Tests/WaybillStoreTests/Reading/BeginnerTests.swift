@@ -4,7 +4,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Anybody can make up a header field: what only joined is not counted until somebody is known who began it.
+/// Anyone can make up a header field. A transaction with only joined parts is not counted until its beginner is known.
 @Suite(.timeLimit(.minutes(5))) struct BeginnerTests {
     private let store: Store
     private let reader: StoreReader
@@ -36,7 +36,8 @@ import WaybillCore
         try reader.answer(SummaryQuestion(filter: filter(beginner)), now: FactWriter.wall).useCases.map(\.useCase)
     }
 
-    /// Breaks when what was made up stands in a list, a number or an answer that does not ask for it.
+    /// Breaks when a made-up transaction appears in a list, a number or an answer that does not ask for such
+    /// transactions.
     @Test func theyStayOutOfListsTotalsAndAnswers() throws {
         try store.ingest(client.set())
         try store.ingest(server.set())
@@ -57,7 +58,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a later part represents a transaction that nobody began: then its time and its use case are wrong.
+    /// Breaks when a later part represents a transaction without a beginner. Its time and its use case would be wrong.
     @Test(arguments: [true, false]) func theEarliestJoinedPartRepresentsATransaction(arrivesFirst: Bool) throws {
         let transaction = GUID()
         let (early, late) = (FactWriter("early"), FactWriter("late"))
@@ -68,7 +69,7 @@ import WaybillCore
         #expect(rows.map(\.useCase) == [7])
     }
 
-    /// Breaks when they cannot be looked at by those who ask.
+    /// Breaks when those who ask for such transactions can't see them.
     @Test func aFilterAsksForThem() throws {
         try store.ingest(client.set())
         try store.ingest(server.set())
@@ -82,7 +83,7 @@ import WaybillCore
         #expect(others.rows.compactMap(\.transaction).contains(madeUp))
     }
 
-    /// Breaks when the client comes later than its server, and is not listed, or not told of as a change.
+    /// Breaks when a client that arrives later than its server is not listed, or not reported as a change.
     @Test func theyAreThereOnceTheirBeginnerCame() throws {
         try store.ingest(server.set())
         #expect(try reader.all(TransactionFilter()).isEmpty)
@@ -98,7 +99,7 @@ import WaybillCore
         #expect(changes.rows.map(\.id) == [begun])
     }
 
-    /// Breaks when the next of one that was begun is one that was made up.
+    /// Breaks when the neighbor of a transaction with a beginner is a made-up one.
     @Test func neighborsAreOfTheirKind() throws {
         let own = FactWriter("both")
         let ids = (0..<6).map { _ in GUID() }
@@ -110,8 +111,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when anybody who knows the ID of a transaction can have lists show his part in place of the one that began
-    /// it, or when the order of arrival decides.
+    /// Breaks when anyone who knows the ID of a transaction can make lists show their part in place of the beginner's,
+    /// or when the order of arrival decides.
     @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
     func ofSeveralWhoSayTheyBeganItTheOneThatCalledOthersLeads(order: [Int]) throws {
         let (shared, other) = (GUID(), GUID())
@@ -123,7 +124,7 @@ import WaybillCore
         }
         server.open(shared, joined: true, cause: FactID(source: client.id, sequence: 7))
         server.open(other, joined: true)
-        // What it says of itself proves nothing.
+        // A source's claims about itself prove nothing.
         impostor.open(shared, joined: true, cause: FactID(source: impostor.id, sequence: 7))
         for index in order { try store.ingest([client, impostor, server][index].set()) }
         func leader(_ id: GUID) throws -> AttributeValue? {

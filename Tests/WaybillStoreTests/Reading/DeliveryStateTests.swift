@@ -4,7 +4,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What is told of facts on their way.
+/// The state of facts in delivery.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryStateTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -66,9 +66,9 @@ import WaybillCore
         let hour: Int64 = 3_600_000_000
         let begin = FactWriter.wall / hour * hour
         write(1)
-        _ = try store.ingest(app.set(1...1), receivedAt: begin - 3 * hour)  // before the three that are asked for
+        _ = try store.ingest(app.set(1...1), receivedAt: begin - 3 * hour)  // before the requested three hours
         _ = try store.ingest(app.set(2...2), receivedAt: begin - 2 * hour)
-        _ = try store.ingest(app.set(2...2), receivedAt: begin - 2 * hour + 1)  // known already
+        _ = try store.ingest(app.set(2...2), receivedAt: begin - 2 * hour + 1)  // already known
         _ = try store.ingest(app.set(3...3), receivedAt: begin + 5)
         #expect(
             try state(now: begin + 10).hours == [

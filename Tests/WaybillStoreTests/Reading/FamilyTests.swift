@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What stands above and below a transaction, as others said it, who may say anything.
+/// The parents and children of a transaction, as reported by sources that may claim anything.
 @Suite(.timeLimit(.minutes(5))) struct FamilyTests {
     private let store: Store
     private let reader: StoreReader
@@ -25,7 +25,7 @@ import WaybillCore
         try #require(try reader.transaction(id, now: FactWriter.wall)).summary
     }
 
-    /// Breaks when a picture has no children, another order of them, or when a list counts them otherwise.
+    /// Breaks when a tree lacks children or reorders them, or when a list counts them differently.
     @Test(arguments: [false, true]) func aTreeIsToldFromEachOfItsPlaces(isReceivedBackwards: Bool) throws {
         let (checkout, payment, retry, sync, other) = (GUID(), GUID(), GUID(), GUID(), GUID())
         let part = app.open(checkout)
@@ -52,7 +52,7 @@ import WaybillCore
         #expect(try store.facts(of: app.id) == app.facts)
     }
 
-    /// Breaks when somebody who names a parent that is below its child keeps a page from ending.
+    /// Breaks when a source that names a descendant as a parent causes endless work for a page.
     @Test func circlesEnd() throws {
         let (a, b, own) = (GUID(), GUID(), GUID())
         app.open(a, parent: b)
@@ -87,8 +87,8 @@ import WaybillCore
         #expect(try summary(crowd).children?.count == 600)
     }
 
-    /// Breaks when what was begun below an erased transaction goes with it, or when its parent's ID is a way back to
-    /// what was erased.
+    /// Breaks when the children of an erased transaction are erased with it, or when their parent's ID leads back to
+    /// erased data.
     @Test func aChildStaysWhenItsParentIsErased() throws {
         let (checkout, payment) = (GUID(), GUID())
         app.open(payment, parent: checkout, parentPart: app.open(checkout))
@@ -102,7 +102,8 @@ import WaybillCore
 
     // MARK: Filters, lists and questions
 
-    /// Two checkouts with a payment each, one of which failed and was tried again; and a payment by itself.
+    /// Records two checkouts with a payment each. One payment failed and was retried. A third payment has no known
+    /// parent.
     private func shop() throws -> (failed: [GUID], good: [GUID], alone: GUID) {
         app.names = [RecordedName(useCase: 1, name: "checkout"), RecordedName(useCase: 2, name: "payment")]
         let (failed, good) = ((0..<3).map { _ in GUID() }, (0..<2).map { _ in GUID() })
@@ -128,7 +129,8 @@ import WaybillCore
         return Set(try reader.all(filter).map(\.id))
     }
 
-    /// Breaks when the payments of failed checkouts cannot be told from others, or a filter takes one step for all.
+    /// Breaks when the payments of failed checkouts can't be distinguished from others, or a filter mistakes one level
+    /// for all levels.
     @Test func filtersFollowParentsBothWays() throws {
         let (failed, good, alone) = try shop()
         #expect(try found("parent:checkout") == [failed[1], good[1]])
@@ -145,7 +147,8 @@ import WaybillCore
         #expect(throws: QueryFailure.self) { try found("parent:chekout") }
     }
 
-    /// Breaks when a folded list has a line for what another line counts, or loses what stands by itself.
+    /// Breaks when a folded list has a line for a transaction that another line counts, or loses one without a listed
+    /// parent.
     @Test func aFoldedListHasTheTopmostAlone() throws {
         let (failed, good, alone) = try shop()
         var request = ListRequest([.fold: "true"])
@@ -175,7 +178,7 @@ import WaybillCore
         #expect(throws: QueryFailure.self) { try request.validate(about: .transactions) }
     }
 
-    /// Breaks when a circle keeps a filter from ending, or is said to have a top.
+    /// Breaks when a cycle causes endless work for a filter, or is said to have a top.
     @Test func aCircleHasNoTopmost() throws {
         let (a, b) = (GUID(), GUID())
         app.open(a, useCase: 1, parent: b)
@@ -187,7 +190,7 @@ import WaybillCore
         #expect(try found("parent:checkout") == [a, b])
     }
 
-    /// Breaks when payments cannot be told apart by what became of their checkout.
+    /// Breaks when payments can't be grouped by the outcome of their checkout.
     @Test func questionsTellChildrenApartByTheirParent() throws {
         _ = try shop()
         let filter = TransactionFilter([.useCase(2)])
@@ -200,7 +203,7 @@ import WaybillCore
         #expect(byUseCase.segments.map(\.value) == [nil, "checkout", "payment"])
     }
 
-    /// Breaks when children are looked for by reading all parts: a page took seconds with a million of them.
+    /// Breaks when finding children reads all parts. A page took seconds with a million of them.
     @Test func childrenAreFoundByAnIndex() throws {
         let plan = try store.connection.statement(
             "EXPLAIN QUERY PLAN SELECT count(*) FROM parts q WHERE q.parent = ? AND q.listed_us IS NOT NULL"

@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// No question holds a store for others: there are several readers, and each read has an end.
+/// No question blocks a store for others: several readers exist, and each read has a time limit.
 @Suite(.timeLimit(.minutes(5))) struct ReadLimitTests {
     private let folder: TemporaryDirectory
     private let clock = ManualClock()
@@ -24,7 +24,7 @@ import WaybillTesting
         self.store = store
     }
 
-    /// Reads for ever, and tells when it has begun.
+    /// Reads forever, and opens a gate when the read has begun.
     private func readForEver(_ begun: Gate, _ asker: String? = nil) async throws {
         try await asked(by: asker).read { reader in try Self.readForEver(reader, begun) }
     }
@@ -64,7 +64,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when one token can have all that read, however much it asks.
+    /// Breaks when one token can occupy all readers, however much it asks.
     @Test func oneAskerLeavesAReaderToOthers() async throws {
         let begun = (0..<3).map { _ in Gate() }
         let slow = begun.map { gate in Task { try await readForEver(gate, "one") } }
@@ -75,7 +75,7 @@ import WaybillTesting
         #expect(try await list("one") == 3)
     }
 
-    /// Breaks when who asks for much comes before who asks for little, because he came first.
+    /// Breaks when an asker with many reads gets ahead of one with few because it asked first.
     @Test func theNextTurnIsThatOfWhoHasTheFewestAtWork() async throws {
         let begun = (0..<4).map { _ in Gate() }
         let slow = zip(begun, ["one", "one", "two", "two"]).map { gate, asker in
@@ -91,8 +91,8 @@ import WaybillTesting
         await end(slow.dropLast() + [waiting])
     }
 
-    /// Breaks when a question waits for all those of somebody else; or one asker has two at once, each of which may take
-    /// much memory.
+    /// Breaks when a question waits for all questions of another asker; or when one asker runs two at once, each of
+    /// which may use much memory.
     @Test func eachAskerHasOneQuestionAtATime() async throws {
         func askForEver(_ gate: Gate) -> Task<Void, any Error> {
             Task { try await asked(by: "one").ask { reader, _ in try Self.readForEver(reader, gate) } }
@@ -106,7 +106,7 @@ import WaybillTesting
         await end(slow)
     }
 
-    /// Breaks when a slow list goes on behind its time, or keeps its reader.
+    /// Breaks when a slow list continues past its deadline, or keeps its reader.
     @Test func aSlowListEndsAtItsDeadline() async throws {
         for _ in 0..<5 {
             let begun = Gate()
@@ -119,7 +119,7 @@ import WaybillTesting
         #expect(try await list() == 3)
     }
 
-    /// Breaks when those who wait do so without end, or one that nobody waits for any more is begun all the same.
+    /// Breaks when reads wait endlessly, or when a read starts although nobody waits for it any more.
     @Test func whoWaitsForItsTurnHasPatience() async throws {
         let begun = (0..<3).map { _ in Gate() }
         let slow = begun.map { gate in Task { try await readForEver(gate) } }
@@ -130,7 +130,7 @@ import WaybillTesting
         clock.advance(by: .seconds(31))
         for task in slow { await #expect(throws: WaybillError.self) { try await task.value } }
         for task in waiting {
-            // Those whose turn came as soon as they asked were not there yet when time went on.
+            // Tasks that asked only after the time had advanced got a reader at once.
             do { #expect(try await task.value == 3) } catch {
                 #expect(
                     (error as? WaybillError)?.message
@@ -141,7 +141,7 @@ import WaybillTesting
         #expect(try await list() == 3)
     }
 
-    /// Breaks when a page that follows the store is drawn anew without end, because two readers count differently.
+    /// Breaks when a page that follows the store redraws endlessly because two readers count differently.
     @Test func theVersionIsTheSameUntilSomethingIsWritten() async throws {
         let version = try await store.version()
         for _ in 0..<10 {
@@ -154,7 +154,7 @@ import WaybillTesting
         #expect(try await store.version() != version)
     }
 
-    /// Breaks when an export ends because all of it takes long, although each piece comes in time.
+    /// Breaks when an export ends because its total takes long, although each piece is on time.
     @Test func anExportMayTakeAsLongAsItGoesOn() async throws {
         let app = FactWriter()
         for number in 0..<2_000 { app.open(GUID(), attributes: ["order": .string("number \(number) of many")]) }

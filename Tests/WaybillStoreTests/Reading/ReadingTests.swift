@@ -41,7 +41,7 @@ import WaybillCore
         #expect(seen == ids.reversed())
     }
 
-    /// Breaks when a cursor from elsewhere crashes or is taken for the start.
+    /// Breaks when a cursor from elsewhere crashes or is mistaken for the start.
     @Test(arguments: ["", "1.2", "a.b.c", "1.2.3.4", "99999999999999999999.1.1"])
     func aCursorThatNoListGaveIsRefused(_ cursor: String) {
         #expect(throws: WaybillError.self) {
@@ -49,7 +49,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a stored or derived outcome is not found under its own name, or under another.
+    /// Breaks when a stored or derived outcome is not found under its own name, or is found under another.
     @Test func everyOutcomeIsFoundUnderItsOwnNameOnly() throws {
         var ids: [TransactionOutcome: GUID] = [:]
         for outcome in TransactionOutcome.allCases where outcome != .interrupted {
@@ -98,7 +98,7 @@ import WaybillCore
         #expect(try reader.all(at: FactWriter.wall + 18_000_001).map(\.outcome) == [.timedOut])
     }
 
-    /// Breaks when a condition is not applied, or its boundary lies on the wrong side.
+    /// Breaks when a condition is not applied, or its boundary is on the wrong side.
     @Test func listsGoByUseCaseAndTimeOfBeginning() throws {
         for second in 0..<4 { client.open(GUID(), useCase: second % 2, at: second) }
         try store.ingest(client.set())
@@ -118,7 +118,7 @@ import WaybillCore
             } == [2])
     }
 
-    /// Breaks when something that people look for is not found, or something is found by the words of the format.
+    /// Breaks when a search misses data that people look for, or matches words of the format.
     @Test(arguments: [
         "gold", "PLAN", "acct 7", "Domain_X", "it's 100% \"broken\"", "EXAMPLE.com/log", "q=1", "x-trace", "tuv",
         "purchase", "paid",
@@ -154,7 +154,7 @@ import WaybillCore
         #expect(try reader.transactionIDs(with: id.supportCode, limit: 2) == [id])
     }
 
-    /// Breaks when a code is shown although a name is known, or the name of another app's version is preferred.
+    /// Breaks when a code is shown although a name is known, or when the name of another app's version is preferred.
     @Test func namesAreThoseOfTheAppElseOfAnyElseTheCode() throws {
         client.names = [RecordedName(useCase: 1, name: "of client"), RecordedName(useCase: 1, event: 4, name: "four")]
         let other = FactWriter("another", version: "2")
@@ -178,7 +178,7 @@ import WaybillCore
 
     // MARK: One transaction
 
-    /// Breaks when two sources' facts are not woven into one line, or the exchange that caused a part is lost.
+    /// Breaks when two sources' facts are not merged into one timeline, or the exchange that caused a part is lost.
     @Test func aTransactionIsMergedFromAllItsSources() throws {
         let id = GUID()
         client.names = [RecordedName(useCase: 0, event: 1, name: "requestSent")]
@@ -229,8 +229,8 @@ import WaybillCore
         #expect(try reader.transaction(GUID(), now: 0) == nil)
     }
 
-    /// Breaks when a clock that was set back turns a source's own order round, or two sources with equal times come in
-    /// random order.
+    /// Breaks when a clock that was set back reverses a source's own order, or when two sources with equal times appear
+    /// in random order.
     @Test func theOrderWithinASourceHoldsWhateverItsClockSays() throws {
         let id = GUID()
         let part = client.open(id, at: 0)
@@ -244,15 +244,15 @@ import WaybillCore
         try store.ingest(server.set())
         let timeline = try #require(try reader.transaction(id, now: FactWriter.wall)).timeline
         #expect(timeline.filter { $0.id.source == client.id }.map(\.id.sequence) == [1, 2, 3, 4])
-        // The client's facts 2 to 4 and the server's first all stand at one second: ties go by the source's ID.
+        // The client's facts 2 to 4 and the server's first share one second. The source's ID breaks the tie.
         let tied =
             client.id < server.id
             ? ["event 1", "event 2", "event 3", "joined"] : ["joined", "event 1", "event 2", "event 3"]
         #expect(timeline.map(\.label) == ["begun"] + tied + ["event 9"])
     }
 
-    /// Breaks when what was recorded later than it happened stands where it was recorded, raw or aligned; also where a
-    /// clock that was set back lets several facts stand at one time.
+    /// Breaks when a fact that was recorded later than it happened appears at the time of recording, raw or aligned;
+    /// also if a clock that was set back gives several facts the same time.
     @Test func whatIsRecordedLaterStandsWhereItHappened() throws {
         let id = GUID()
         let part = client.open(id, at: 0)
@@ -269,7 +269,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when an exchange in progress, or one whose opening is still to come, cannot be shown.
+    /// Breaks when an exchange in progress, or one whose opening has not arrived, can't be shown.
     @Test func exchangesMayBeHalfKnown() throws {
         let id = GUID()
         let part = client.open(id)

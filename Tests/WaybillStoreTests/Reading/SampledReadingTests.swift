@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What people see of sampling: in a list, by a filter, in SQL.
+/// How sampling appears in a list, in a filter, and in SQL.
 @Suite(.timeLimit(.minutes(5))) struct SampledReadingTests {
     private let store: Store
     private let reader: StoreReader
@@ -30,7 +30,7 @@ import WaybillCore
         try store.ingest(writer.set())
     }
 
-    /// Breaks when a summary loses what was said at the beginning, also on its way through JSON.
+    /// Breaks when a summary loses the sampling data of the beginning, also when it is encoded as JSON.
     @Test func aSummarySaysHowItWasSampled() throws {
         let summaries = try ids.map { try #require(try reader.transaction($0, now: 0)).summary }
         #expect(summaries.map(\.sampling) == sampling)
@@ -56,7 +56,7 @@ import WaybillCore
         #expect(Set(exchanges.map(\.transaction)) == Set(indexes.map { ids[$0] }), "what is outside of any has none")
     }
 
-    /// Breaks when a person in the shell cannot tell what was sampled.
+    /// Breaks when a person in the shell can't see the sampling.
     @Test func theViewHasItToo() throws {
         try store.connection.execute("PRAGMA trusted_schema = ON")  // as in a person's shell
         let rows = try store.connection.statement(
@@ -65,7 +65,7 @@ import WaybillCore
         #expect(rows == ["- -", "100000 0", "100000 1"])
     }
 
-    /// Breaks when SQL cannot tell a crash from an app that was let go of.
+    /// Breaks when SQL can't distinguish a crash from another end of the app's process.
     @Test func theViewSaysWhyATransactionWasInterrupted() throws {
         let writer = FactWriter()
         writer.open(GUID())

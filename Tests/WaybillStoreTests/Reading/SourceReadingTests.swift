@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What is told of sources, one by one and as a list.
+/// Information about sources, individually and as a list.
 @Suite(.timeLimit(.minutes(5))) struct SourceReadingTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -21,7 +21,7 @@ import WaybillCore
         return try StoreReader(place).sources(matching: filter, limit: limit, after: cursor)
     }
 
-    /// Broken, a server that has run for a year stands behind the phones of yesterday.
+    /// Breaks when a server that has run for a year is listed after yesterday's phones.
     @Test func theSourceThatWasHeardLastStandsInFrontOnEveryPage() throws {
         let writers = (0..<5).map { FactWriter("app \($0)") }
         for (index, writer) in writers.enumerated() {
@@ -74,7 +74,7 @@ import WaybillCore
         #expect(try reader.whyEmpty(SourceFilter()) == "None of the 2 sources here passes the filter.")
     }
 
-    /// Broken, an operator looks for lost facts at the wrong time.
+    /// Breaks when an operator looks for lost facts at the wrong time.
     @Test func aGapIsToldWithTheTimesAroundIt() throws {
         let writer = FactWriter()
         let part = writer.open(GUID(), at: 10)
@@ -114,7 +114,7 @@ import WaybillCore
         #expect(try StoreReader(place).clocks(of: GUID(), others: 5) == nil)
     }
 
-    /// The server's clock is an hour ahead, the database's a day behind.
+    /// The server's clock is an hour ahead, and the database's a day behind.
     @Test func aClockIsComparedWithThoseOfTheSourcesItMet() throws {
         var sources = ClockAlignmentTests.Sources()
         for number in 0..<4 { sources.run(at: 60 * number) }

@@ -33,7 +33,7 @@ import WaybillCore
         #expect(verification.sources.map(\.rowCount) == [4, 4] && verification.sources.map(\.bookedCount) == [3, 4])
     }
 
-    /// Breaks when one of the three countings is made from another: then a loss goes unnoticed.
+    /// Breaks when one of the three counts is derived from another, which would hide a loss.
     @Test(arguments: [
         ("UPDATE parts SET closed = NULL WHERE source = 1", "should be there"),
         ("DELETE FROM events WHERE source = 2 AND sequence = 2", "should be there"),
@@ -43,7 +43,7 @@ import WaybillCore
         ("UPDATE ranges SET last = 2 WHERE source = 1", "booked one by one"),
         ("UPDATE sources SET recorded = 2 WHERE id = 1", "does not balance"),
         ("INSERT INTO quarantine VALUES (1, 2, 'no', 0)", "does not balance"),
-        // As nobody can have recorded: the sum of them is no number that a program can hold.
+        // Values that nobody can have recorded. Their sum overflows every integer.
         ("INSERT INTO dropped VALUES (1, -9000, 9223372036854775807, 'x')", "does not balance"),
         (
             "INSERT INTO dropped VALUES (1, 1, 9223372036854775807, 'x'), (1, 2, 9223372036854775807, 'y')",
@@ -63,7 +63,8 @@ import WaybillCore
         #expect(verification.problems.contains { $0.contains(words) }, "\(verification.problems)")
     }
 
-    /// Breaks when nobody learns that a code means two things, or when a store is called damaged for what an app did.
+    /// Breaks when a code with two meanings goes unreported, or when a store is called damaged because of an app's
+    /// mistake.
     @Test func aCodeWithTwoNamesIsRemarkedAndNoProblem() throws {
         try store.connection.execute("INSERT INTO names VALUES (0, -1, 'own', '1', 'signIn')")
         let verification = try reader.verify()
@@ -71,7 +72,7 @@ import WaybillCore
         #expect(verification.remarks.map { $0.contains("several names") } == [true])
     }
 
-    /// Breaks when what a collector has not got yet is called a fault of its store.
+    /// Breaks when facts that a collector has not received yet are reported as a fault of its store.
     @Test func aGapIsRemarkedAndNoProblem() throws {
         let late = FactWriter()
         let part = late.open(GUID())

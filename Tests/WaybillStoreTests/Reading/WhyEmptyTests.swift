@@ -22,7 +22,7 @@ import WaybillCore
         )
     }
 
-    /// Breaks when somebody looks for what a server recorded, and is told that there is nothing.
+    /// Breaks when someone looks for a server's facts and reads that nothing exists.
     @Test func transactionsWhoseBeginnerIsNotKnownAreMentioned() throws {
         let server = FactWriter("server")
         server.open(GUID(), joined: true)
@@ -46,7 +46,7 @@ import WaybillCore
             } == "The only transaction here is not failed.")
     }
 
-    /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there
+    /// Breaks when a condition is blamed that does match something, or when the sentence does not say what exists
     /// instead.
     @Test func theConditionThatLetsNothingThroughIsNamed() throws {
         let app = FactWriter(wall: FactWriter.wall)

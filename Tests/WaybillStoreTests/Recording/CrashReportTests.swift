@@ -4,13 +4,13 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// The system's reports of how earlier launches ended, which come to a later one.
+/// The system's reports of how earlier launches ended. A later launch receives them.
 @Suite(.timeLimit(.minutes(5))) struct CrashReportTests {
     private let store: Store
 
     init() throws { (store, _) = try Store.inMemory() }
 
-    /// A launch of an app at a time in milliseconds, with one open transaction.
+    /// Records a launch of an app at a time in milliseconds, with one open transaction.
     private func launch(at milliseconds: UInt64, app: String = "app") throws -> GUID {
         let writer = FactWriter(app)
         writer.source.id = GUID(high: milliseconds << 16 | 0x7000, low: 1 << 63 | milliseconds)
@@ -27,7 +27,7 @@ import WaybillCore
         } ?? nil
     }
 
-    /// Broken, a crash would be said of another launch than the one that it ended.
+    /// Breaks when a crash is assigned to another launch than the one that it ended.
     @Test func aReportBelongsToTheOnlyLaunchThatEndedWithinItsTime() throws {
         let (first, second) = (try launch(at: 1_000), try launch(at: 2_000))
         let now = try launch(at: 3_000)
@@ -39,18 +39,18 @@ import WaybillCore
         #expect(try endOf(now) == nil)
     }
 
-    /// Broken, one of several launches would be picked by chance.
+    /// Breaks when one of several possible launches is picked by chance.
     @Test func aReportThatCouldBeOfSeveralLaunchesIsLeftOut() throws {
         let (first, second) = (try launch(at: 1_000), try launch(at: 2_000))
         _ = try launch(at: 3_000)
         try end(first, second)
         #expect(try store.note(.signal("SIGABRT"), ofLaunchWithin: 0...9_000) == nil)
         #expect(try store.note(.signal("SIGABRT"), ofLaunchWithin: 2_500...9_000) == second)
-        // Now the first is the only one whose end is unknown.
+        // Now only the first has an unknown end.
         #expect(try store.note(.signal("SIGABRT"), ofLaunchWithin: 0...9_000) == first)
     }
 
-    /// Broken, the end of an extension's launch would take the place of the app's.
+    /// Breaks when the end of an extension's launch replaces the end of the app's.
     @Test func aLaunchOfAnotherProcessEndsNoLaunch() throws {
         let first = try launch(at: 1_000)
         _ = try launch(at: 2_000, app: "extension")
@@ -58,7 +58,7 @@ import WaybillCore
         #expect(try store.note(.signal("SIGSEGV"), ofLaunchWithin: 4_000...4_100) == first)
     }
 
-    /// Broken, what the process itself has said would be replaced, or a kill would never get the system's reason.
+    /// Breaks when the end that the process itself reported is replaced, or a kill never gets the system's reason.
     @Test func theSystemsCodeReplacesOnlyAKill() throws {
         let launches = [try launch(at: 1_000), try launch(at: 2_000)]
         try store.note(.exit, of: launches[0])
@@ -71,7 +71,7 @@ import WaybillCore
         #expect(try launches.map(endOf) == [.exit, watchdog])
     }
 
-    /// Broken, a collector that was told of the end before would never learn the reason.
+    /// Breaks when a collector that already knew the end never learns the reason.
     @Test func theReasonIsNewsForTheCollector() throws {
         let first = try launch(at: 1_000)
         _ = try launch(at: 2_000)

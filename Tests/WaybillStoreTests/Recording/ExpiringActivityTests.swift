@@ -5,13 +5,13 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// A store that others use is open only while the system lets the process run.
+/// A shared store is open only while the system lets the process run.
 @Suite(.timeLimit(.minutes(5))) struct ExpiringActivityTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// A system that says yes or no, and counts.
+    /// A system that grants or denies activities, and counts them.
     private final class System: Sendable {
         private let state = Locked((isWilling: true, running: 0, begun: 0))
         var isWilling: Bool {
@@ -40,7 +40,7 @@ import WaybillCore
             clock: SystemClock(), capacity: 100, activity: system.activity, writesByItself: false)
     }
 
-    /// Broken, the system would suspend the process with the writer's lock, and end it for that.
+    /// Breaks when the system suspends the process with the writer's lock, and ends it for that.
     @Test func theSystemIsAskedForEachPieceOfWorkAndToldOfItsEnd() async throws {
         let system = System()
         let writer = writer(system)
@@ -53,7 +53,7 @@ import WaybillCore
         try await eventually("the last piece of work is told to be over") { system.running == 0 }
     }
 
-    /// Broken, the system would suspend the process with a reader's locks, and end it for that.
+    /// Breaks when the system suspends the process with a reader's locks, and ends it for that.
     @Test func aReaderOfASharedStoreHoldsOffTheSuspensionWhileItLives() async throws {
         let system = System()
         let writer = writer(system)
@@ -75,14 +75,14 @@ import WaybillCore
         _ = try StoreReader(.folder(folder.url.appending(path: "shared")), patience: nil, activity: system.activity)
     }
 
-    /// Broken, a store that is opened by its URL would be locked in the container of a group.
+    /// Breaks when a store opened by its URL is locked in a group's container.
     @Test func aGroupsContainerIsKnownByItsPath() {
         let device = "/private/var/mobile/Containers/Shared/AppGroup/0F4C1A7E-6D9C-4B0E-9A53-8D6F1C1F2B3A/Waybill"
         #expect(ResolvedLocation.isInGroupContainer(device))
         #expect(!ResolvedLocation.isInGroupContainer("/private/var/mobile/Containers/Data/Application/0F4C/Documents"))
     }
 
-    /// Broken, a process that may not go on would take the lock all the same, or lose what it has recorded.
+    /// Breaks when a process that may not continue takes the lock nevertheless, or loses its recorded facts.
     @Test func whereTheSystemSaysNoTheStoreStaysClosedAndTheJournalKeepsAll() async throws {
         let system = System()
         let writer = writer(system)

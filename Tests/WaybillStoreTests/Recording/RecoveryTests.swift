@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Opening a store: what dead processes left in their journals comes in, once.
+/// Opening a store imports the facts that dead processes left in their journals, once.
 @Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
     private let dead: TemporaryDirectory
     private let folder: TemporaryDirectory
@@ -21,8 +21,8 @@ import WaybillCore
             writesByItself: false)
     }
 
-    /// A source with a transaction and these many facts, all of which its journal holds; what is in the store of its
-    /// folder was drained.
+    /// Leaves a source with one transaction and this number of facts. Its journal holds all of them; the drained ones
+    /// are also in its folder's store.
     private func leave(_ count: Int, drained: Int = 1) throws -> GUID {
         let source = GUID()
         let writer = writer(source, in: dead)
@@ -33,7 +33,7 @@ import WaybillCore
             if number == drained { try writer.runAndWait { _, _ in } }
             try #require(writer.recorder.record(.event(Fact.Event(code: number)), part: part).result == .journaled)
         }
-        // A copy of the journal is what is left of a process: the file, and no lock on it.
+        // A copy of the journal is the remains of a process: the file, without a lock.
         for name in try dead.names()
         where name.hasPrefix("journal-") && !FileManager.default.fileExists(atPath: folder.file(name).path) {
             try FileManager.default.copyItem(at: dead.file(name), to: folder.file(name))
@@ -53,7 +53,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a fact between two batches of the recovery is lost, or comes twice.
+    /// Breaks when a fact between two batches of the recovery is lost, or stored twice.
     @Test(arguments: [[1], [4_999], [5_000], [5_001], [3, 10_001, 2]])
     func whatIsLeftInJournalsComesInOnce(counts: [Int]) throws {
         let sources = try counts.map { try leave($0) }
@@ -70,8 +70,7 @@ import WaybillCore
             "stored, so not needed any more")
     }
 
-    /// Breaks when what was drained before the process died is stored again, or what was recorded after that is passed
-    /// over.
+    /// Breaks when facts drained before the process died are stored again, or facts recorded after that are skipped.
     @Test func whatWasDrainedBeforeIsNotDoubled() throws {
         let source = try leave(300, drained: 200)
         try Store(.folder(dead.url)).snapshot(to: folder.file("waybill.sqlite"))
@@ -81,7 +80,7 @@ import WaybillCore
         #expect(opened.problems == [])
     }
 
-    /// Has the journal of a source say that a newer version has written it, or this one.
+    /// Marks the journal of a source as written by a newer version, or by this one.
     private func write(version: UInt64, into name: String) throws {
         let file = try FileHandle(forUpdating: folder.file(name))
         defer { try? file.close() }
@@ -89,7 +88,8 @@ import WaybillCore
         try file.write(contentsOf: withUnsafeBytes(of: version) { Data($0) })
     }
 
-    /// Breaks when what a newer version recorded is lost with the launch of an older one in between, or comes twice.
+    /// Breaks when facts recorded by a newer version are lost because an older one was launched in between, or are
+    /// stored twice.
     @Test func aJournalOfANewerVersionIsReadOnceItCanBe() throws {
         let source = try leave(300, drained: 200)
         try Store(.folder(dead.url)).snapshot(to: folder.file("waybill.sqlite"))
@@ -100,7 +100,7 @@ import WaybillCore
             let names = try folder.names()
             #expect(!names.contains(name) && names.contains(name + ".newer"))
         }
-        // The next version has learned to read it.
+        // The next version can read it.
         try write(version: JournalLayout.version, into: name + ".newer")
         for _ in 0..<2 {
             let opened = try open()
@@ -110,7 +110,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when an erasure leaves the bytes of what it could not read.
+    /// Breaks when an erasure leaves the bytes of journals that it could not read.
     @Test func anErasureRemovesTheJournalsThatCannotBeRead() throws {
         let source = try leave(3)
         try write(version: JournalLayout.version + 1, into: "journal-\(source)")
@@ -120,8 +120,8 @@ import WaybillCore
         #expect(try !folder.names().contains { $0.hasPrefix("journal-\(source)") })
     }
 
-    /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open for
-    /// ever.
+    /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open
+    /// forever.
     @Test func namesComeWithTheFactsAndWhatWasOpenIsInterrupted() throws {
         _ = try leave(2)
         _ = try open()

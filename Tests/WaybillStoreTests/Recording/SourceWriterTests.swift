@@ -23,7 +23,7 @@ import WaybillCore
             .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
     }
 
-    /// Breaks when the first facts wait for SQLite: a program that ends soon would lose them.
+    /// Breaks when the first facts wait for SQLite. A program that ends soon would lose them.
     @Test func theFirstFactIsJournaledWithoutAStore() throws {
         let writer = SourceWriter(
             source: SourceIdentity(id: GUID()), place: .folder(folder.file("new/store")), clock: SystemClock(),
@@ -42,8 +42,8 @@ import WaybillCore
         #expect(try writer.runAndWait { _, store in try store.connection.integer("SELECT recorded FROM sources") } == 2)
     }
 
-    /// Breaks when a disk that does not answer holds up the caller, or when what waits in memory meanwhile is lost or
-    /// doubled.
+    /// Breaks when a disk that does not respond blocks the caller, or when facts that wait in memory meanwhile are lost
+    /// or duplicated.
     @Test func aJournalThatOpensLateTakesWhatWaitsInMemory() throws {
         let source = GUID()
         var lock: LockedJournalFile? = try LockedJournalFile(of: source, in: folder.url)
@@ -61,7 +61,7 @@ import WaybillCore
         #expect(try writer.runAndWait { _, store in try store.facts(of: source).map(\.sequence) } == [1, 2])
     }
 
-    /// What recovery would find in a journal whose process goes on.
+    /// The facts that recovery would find in the journal of a running process.
     private struct RecoveredJournalCopy {
         let facts: [Fact]
 
@@ -77,8 +77,8 @@ import WaybillCore
         try reader.connection.integer("SELECT count(*) FROM parts")
     }
 
-    /// Breaks when a process that runs on writes by its old schema into a store that a newer version has migrated, or says
-    /// so again with each batch.
+    /// Breaks when a running process uses its old schema to write into a store that a newer version has migrated, or
+    /// reports this again with each batch.
     @Test func whatRunsStopsWritingOnceANewerVersionHasMigratedTheStore() async throws {
         let (time, said) = (ManualTime(), Locked<[WaybillError]>([]))
         let writer = SourceWriter(
@@ -101,10 +101,10 @@ import WaybillCore
         #expect(writer.recorder.hasJournal, "what was recorded since is in the journal, for an updated app")
     }
 
-    /// Breaks when a batch counts as stored before it is written: what could not be written would be gone.
+    /// Breaks when a batch counts as stored before it is written. Facts that could not be written would be lost.
     @Test(arguments: [true, false]) func aBatchThatCannotBeWrittenIsHandedOutAgain(hasJournal: Bool) async throws {
         let time = ManualTime()
-        // A journal that no disk has room for.
+        // No disk has room for this journal.
         let size = hasJournal ? JournalSize() : JournalSize(segmentCount: 1 << 10, segmentByteCount: 1 << 50)
         let writer = SourceWriter(
             source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time,
@@ -128,8 +128,8 @@ import WaybillCore
         #expect(ledger == Ledger(recorded: 4, pending: 4))
     }
 
-    /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the
-    /// store be written all the time.
+    /// Breaks when each early drain leaves one more timer behind. Under load the timers would multiply, and the store
+    /// would be written all the time.
     @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
         let time = ManualTime()
         let writer = SourceWriter(
@@ -144,8 +144,8 @@ import WaybillCore
         #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
     }
 
-    /// Breaks when a screen does not show what an extension of the app records, or is told of it again and again; or
-    /// when a store is looked at though nobody watches.
+    /// Breaks when a screen does not show the facts of an app's extension, or is notified of them again and again; or
+    /// when a store is checked although nobody watches.
     @Test func whatOthersRecordIsToldWhileSomebodyWatches() async throws {
         let (time, feed) = (ManualTime(), ChangeFeed())
         let writer = SourceWriter(
@@ -184,8 +184,8 @@ import WaybillCore
         #expect(time.timerCount(within: .seconds(2)) == 0, "nobody watches any more")
     }
 
-    /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up
-    /// thousands while the disk is slow or full, and whoever asks for the health waits behind them.
+    /// Breaks when every fact that a full journal refuses requests another drain. A busy app would queue thousands
+    /// while the disk is slow or full, and a health check would wait behind them.
     @Test func factsThatAreRefusedShareOneDrain() async throws {
         let clock = CountingClock()
         let writer = SourceWriter(
@@ -198,7 +198,7 @@ import WaybillCore
         writer.perform { _ in written.wait() }
         let before = clock.wallReadCount
         var refusedCount = 0
-        // Far more than the journal and the memory beside it have room for.
+        // Far more than the journal and the memory beside it can hold.
         for _ in 0..<10_000 where refusedCount < 2_000 {
             let part = writer.recorder.record(
                 .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
@@ -211,8 +211,8 @@ import WaybillCore
         #expect(try await writer.read { try partCount($0) } > 1, "what was taken before is stored")
     }
 
-    /// Breaks when a burst that the journal has room for wakes the writer, which takes the processor from the app where
-    /// there is one only; or when nothing is stored before the journal is full.
+    /// Breaks when a burst that fits into the journal wakes the writer, which takes the processor from the app on a
+    /// single-core device; or when nothing is stored before the journal is full.
     @Test func aBurstWakesTheWriterWhenHalfOfTheJournalIsFull() async throws {
         let time = ManualTime()
         let writer = SourceWriter(
@@ -223,7 +223,7 @@ import WaybillCore
         }
         open(in: writer)
         try await writer.drain()
-        // An event takes 40 bytes: this is a third of the journal, then two thirds.
+        // An event takes 40 bytes. This fills a third of the journal, then two thirds.
         for _ in 0..<1_100 { #expect(writer.recorder.record(event: 0, part: 1).result == .journaled) }
         writer.thread.sync { _ in }
         #expect(try eventCount() == 0)
@@ -234,7 +234,7 @@ import WaybillCore
         #expect(try eventCount() == 2_200)
     }
 
-    /// Breaks when a list lacks what was recorded a moment ago.
+    /// Breaks when a list lacks facts that were recorded a moment ago.
     @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {
         let writer = writer(inMemory ? .memory(name: GUID().description) : .folder(folder.url))
         for count in 1...3 {
@@ -243,7 +243,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when an export that takes a minute fills up the memory that facts wait in.
+    /// Breaks when an export that takes a minute fills the memory for waiting facts.
     @Test func aReadThatTakesLongHoldsUpNoWriting() async throws {
         let writer = writer(.folder(folder.url))
         open(in: writer)
@@ -273,7 +273,7 @@ import WaybillCore
     }
 }
 
-/// The system's clocks, and how often somebody asked for the time of day.
+/// The system's clocks, with a count of the requests for the time of day.
 private final class CountingClock: TransactionClock {
     private let count = Locked(0)
 

@@ -6,7 +6,7 @@ import Testing
 import WaybillCore
 @testable import WaybillStore
 
-/// When what was recorded is on the disk; time passes by hand.
+/// Checks when recorded facts reach the disk. Time is advanced manually.
 @Suite(.timeLimit(.minutes(5))) struct SyncTests {
     private let folder: TemporaryDirectory
     private let time = ManualTime()
@@ -30,10 +30,10 @@ import WaybillCore
 
     private func open(in writer: SourceWriter) {
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
-        _ = writer.problem  // the store's thread has done what it was asked to
+        _ = writer.problem  // the store's thread has finished its work
     }
 
-    /// The parts that are found when the power goes now, and nothing is there that was not synced.
+    /// Returns the number of parts found if the power fails now, with only synced data on the disk.
     private func partCount() throws -> Int {
         let found = folder.file("\(GUID())")
         try disk.rebuild(after: PowerCut(after: disk.look(), reach: .nothing), in: found)
@@ -42,11 +42,11 @@ import WaybillCore
         return try store.connection.integer("SELECT count(*) FROM parts")
     }
 
-    /// Breaks when the timer is not armed, is armed too late, or waits for a journal; or when a folder's name was not
+    /// Breaks when the timer is not set, is set too late, or waits for a journal; or when a folder's name was not
     /// synced.
     @Test(arguments: [true, false])
     func aFactIsOnTheDiskBeforeItIsFiveSecondsOld(hasJournal: Bool) throws {
-        // A journal that no disk has room for.
+        // No disk has room for this journal.
         let writer = hasJournal ? writer() : writer(JournalSize(segmentCount: 1 << 10, segmentByteCount: 1 << 50))
         open(in: writer)
         #expect(writer.recorder.hasJournal == hasJournal)
@@ -69,10 +69,11 @@ import WaybillCore
 
     private static let factCount = "SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM events)"
 
-    /// Breaks when what the journal holds is freed, or overwritten, before the store is synced: then the power takes both.
+    /// Breaks when facts in the journal are freed or overwritten before the store is synced. A power failure would
+    /// destroy both.
     @Test(arguments: ["a full journal", "the timer", "a sync", "an erasure"])
     func whileTheStoreCannotBeSyncedTheJournalKeepsEverything(on occasion: String) async throws {
-        // Half of it is filled before a sync is wanted, and a quarter is kept for closings.
+        // Half of the journal fills before a sync is requested. A quarter is reserved for closings.
         let writer = writer(JournalSize(segmentCount: 8, segmentByteCount: 8192))
         open(in: writer)
         try writer.runAndWait { _, store in
@@ -123,7 +124,7 @@ import WaybillCore
         #expect(try store.connection.integer("SELECT count(*) FROM dropped") == 0)
     }
 
-    /// Breaks when one failure leaves all that was stored since to chance, and nobody hears of it.
+    /// Breaks when one failure leaves all facts stored since then to chance, and nobody learns about it.
     @Test func aSyncThatFailsIsTriedAgain() throws {
         let writer = writer()
         open(in: writer)

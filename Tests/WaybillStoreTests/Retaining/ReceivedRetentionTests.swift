@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What a collector takes away again to keep within its limits.
+/// The facts that a collector removes to stay within its limits.
 @Suite(.timeLimit(.minutes(5))) struct ReceivedRetentionTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -46,7 +46,7 @@ import WaybillCore
         #expect(verification.remarks.contains { $0.contains("5 facts were retired") })
     }
 
-    /// By the time received: what a device kept for a year is new where it arrives.
+    /// Age counts from the time of receipt. A fact that a device kept for a year is new when it arrives.
     @Test func aTransactionStaysWhileAnythingOfItIsRecent() throws {
         let transaction = GUID()
         let (client, server) = (login(transaction), login(transaction, joined: true))
@@ -58,7 +58,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().isEmpty)
     }
 
-    /// Breaks when a transaction stays because another one of its source was under way at the same time.
+    /// Breaks when a transaction stays because another one of its source was open at the same time.
     @Test func whatIsRecentIsNoReasonToKeepWhatWasRecordedAroundIt() throws {
         let writer = FactWriter()
         let (old, new) = (writer.open(GUID()), writer.open(GUID()))
@@ -106,7 +106,8 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    /// Breaks when more go than are too many, or others than those that came first; or when they come again.
+    /// Breaks when more transactions are removed than exceed the limit, or others than the earliest ones; or when
+    /// removed ones return.
     @Test func onlySoManyTransactionsStay() throws {
         let writers = (0..<10).map { _ in login() }
         for (day, writer) in writers.enumerated() { _ = try receive(writer.set(), day: day) }

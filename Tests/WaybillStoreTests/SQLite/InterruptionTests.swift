@@ -5,7 +5,7 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// A read ends when its time is up, or when nobody waits for it.
+/// A read ends at its deadline, or when nobody waits for it.
 @Suite(.timeLimit(.minutes(5))) struct InterruptionTests {
     private let store: Store
     private let reader: StoreReader
@@ -17,7 +17,7 @@ import WaybillTesting
         reader = try StoreReader(place)
     }
 
-    /// Counts for ever, and lets a second pass with every hundred thousand: nothing but an interruption ends it.
+    /// Counts forever, and lets a second pass for every hundred thousand. Only an interruption ends it.
     private static let endless =
         "WITH n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x % 100000 = 0"
 
@@ -25,7 +25,7 @@ import WaybillTesting
         try connection.statement(Self.endless).forEachRow { _ in clock.advance(by: .seconds(1)) }
     }
 
-    /// Breaks when a question holds its reader for as long as it likes.
+    /// Breaks when a question occupies its reader for an unlimited time.
     @Test func aReadEndsAtItsDeadline() throws {
         let error = #expect(throws: WaybillError.self) {
             try reader.reading(until: Interruption(after: .seconds(3), by: clock)) {
@@ -42,7 +42,7 @@ import WaybillTesting
         #expect(!reader.connection.isInTransaction)
     }
 
-    /// Breaks when only one long statement is ended, and not a hundred thousand short ones.
+    /// Breaks when the deadline ends only one long statement, and not a hundred thousand short ones.
     @Test func manyShortStatementsEndAtTheirDeadline() throws {
         var count = 0
         #expect(throws: WaybillError.self) {
@@ -57,7 +57,7 @@ import WaybillTesting
         #expect((1_000..<3_000).contains(count))
     }
 
-    /// Breaks when a read that nobody waits for any more goes on.
+    /// Breaks when a read continues although nobody waits for it any more.
     @Test func aReadEndsWhenItIsCancelled() throws {
         let interruption = Interruption(by: clock)
         #expect(throws: CancellationError.self) {
@@ -67,7 +67,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when code that goes on after an error passes off half of the rows for all of them.
+    /// Breaks when code that continues after an error passes half of the rows off as all of them.
     @Test func whatWasEndedIsNoAnswerWhateverIsMadeOfIt() throws {
         let error = #expect(throws: WaybillError.self) {
             try reader.reading(until: Interruption(after: .seconds(1), by: clock)) {
@@ -86,7 +86,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a deadline that is far away, or was another read's, ends anything.
+    /// Breaks when a distant deadline, or one of another read, ends anything.
     @Test func whatIsInTimeIsAnswered() throws {
         clock.advance(by: .seconds(100))
         let count = try reader.reading(until: Interruption(after: .seconds(1), by: clock)) {

@@ -3,8 +3,8 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// Statements are kept, so that none is prepared twice, and not without bound, so that no reader can use up memory by
-/// asking something else each time.
+/// The cache keeps statements to avoid preparing them twice. Its size is limited, so a reader that asks something
+/// different each time can't exhaust memory.
 @Suite(.timeLimit(.minutes(5))) struct StatementCacheTests {
     private let connection: Connection
 
@@ -12,13 +12,13 @@ import WaybillCore
 
     private static let hot = "SELECT count(*) FROM events"
 
-    /// As a filter of many words has it: with a text that no other one has.
+    /// Returns a statement like that of a filter with many words, with a unique text.
     private static func long(_ number: Int) -> String {
         let words = (0..<20).map { "EXISTS(SELECT 1 FROM events e WHERE e.detail LIKE '%\(number)-\($0)%')" }
         return "SELECT count(*) FROM parts p WHERE \(words.joined(separator: " AND "))"
     }
 
-    /// Breaks when every question that nobody has asked before stays in memory for good.
+    /// Breaks when every new question stays in memory permanently.
     @Test func aThousandStatementsTakeNoMoreThanTheLimit() throws {
         for number in 0..<1_000 { _ = try connection.integer(Self.long(number)) }
         let (count, byteCount) = connection.keptStatements
@@ -26,7 +26,7 @@ import WaybillCore
         #expect(byteCount <= Connection.statementByteLimit, "\(byteCount)")
     }
 
-    /// Breaks when a statement of the recording path is prepared again and again, because a reader came by.
+    /// Breaks when a statement of the recording path is prepared again and again because of a reader.
     @Test func whatIsAskedForAllTheTimeStays() throws {
         let hot = try connection.statement(Self.hot)
         for number in 0..<1_000 {
@@ -35,8 +35,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when a question of very many words takes the place of all statements that are used all the time, is
-    /// prepared anew for each piece of one search, or stays in memory when that is done.
+    /// Breaks when a question of very many words displaces all frequently used statements, is prepared anew for each
+    /// piece of one search, or stays in memory when the search is done.
     @Test func aVeryLongStatementTakesNobodysPlaceAndGoes() throws {
         func text(_ number: Int) -> String {
             "SELECT \(number) NOT IN (\((1...20_000).map { "\($0)" }.joined(separator: ", ")))"
@@ -58,7 +58,7 @@ import WaybillCore
         #expect(last == nil && connection.virtualMachineSteps == steps)
     }
 
-    /// Breaks when a statement is finalized while somebody reads its rows.
+    /// Breaks when a statement is finalized during a read of its rows.
     @Test func whatIsBeingReadIsNotTakenAway() throws {
         let rows = try connection.statement(
             "WITH n(x) AS (VALUES(0) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n LIMIT 500")
@@ -71,8 +71,8 @@ import WaybillCore
         #expect(try rows.next() == nil)
     }
 
-    /// Breaks when the work of a statement is forgotten together with it: bounds on work in other tests would hold for
-    /// nothing.
+    /// Breaks when the work of a statement is forgotten together with it. Bounds on work in other tests would then
+    /// prove nothing.
     @Test func theStepsOfThoseThatWentAreCounted() throws {
         var steps = connection.virtualMachineSteps
         for number in 0..<300 {

@@ -6,8 +6,8 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// A file that says that it is a store may come from anybody: what its schema makes of our tables is looked at before a
-/// row is read, since a view may go on for ever, and a trigger does what its maker likes.
+/// A file that claims to be a store may come from anyone. Its schema is checked before any row is read, because a view
+/// may run forever, and a trigger can do anything.
 @Suite(.timeLimit(.minutes(5))) struct HostileSchemaTests {
     private let folder: TemporaryDirectory
     private let file: URL
@@ -77,7 +77,7 @@ import WaybillCore
         #expect(try Data(contentsOf: file) == bytes, "nothing is written to it")
     }
 
-    /// Breaks when people cannot keep a view, an index or a table of their own beside ours, or gather statistics.
+    /// Breaks when people can't keep their own view, index or table beside ours, or gather statistics.
     @Test func whatPeopleAddUnderNamesOfTheirOwnIsLeftAlone() throws {
         try change(
             """
@@ -92,8 +92,7 @@ import WaybillCore
         #expect(try connection.integer("SELECT count(*) FROM notes") == 1)
     }
 
-    /// Breaks when a schema of a file can have functions called that reach beyond it, or statements its inner tables
-    /// written.
+    /// Breaks when a file's schema can call functions that reach beyond it, or let statements write its inner tables.
     @Test func aConnectionTrustsNoSchema() throws {
         let connection = try Store.inMemory().0.connection
         #expect(try connection.integer("PRAGMA trusted_schema") == 0)
@@ -102,7 +101,7 @@ import WaybillCore
         #expect(throws: WaybillError.self) { try connection.execute("UPDATE sqlite_schema SET sql = ''") }
     }
 
-    /// Breaks when the app's own store stays as it is, and everything goes to memory from then on.
+    /// Breaks when the app's own store keeps its changed schema, and everything is recorded in memory from then on.
     @Test func anOwnStoreWhoseSchemaWasChangedIsMadeAnewFromItsRows() throws {
         try change(
             "DROP TABLE names; CREATE VIEW names AS \(Self.endless) SELECT x AS use_case, -1 AS event, '' AS app, '' AS app_version, '' AS name FROM n"

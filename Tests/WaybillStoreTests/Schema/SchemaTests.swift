@@ -12,13 +12,13 @@ import WaybillCore
 
     init() throws {
         (store, place) = try Store.inMemory()
-        // As in a person's shell: our own connections call no functions for a view.
+        // As in a person's shell. Our own connections don't let views call functions.
         try store.connection.execute("PRAGMA trusted_schema = ON")
     }
 
     // MARK: Schemas/store.sql
 
-    /// Breaks when the published schema is not what the library makes. `RENEW_SCHEMA=1 swift test --filter SchemaTests`
+    /// Breaks when the published schema differs from the library's. `RENEW_SCHEMA=1 swift test --filter SchemaTests`
     /// writes it anew.
     @Test func thePublishedSchemaIsWhatAFreshStoreHas() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/store.sql")
@@ -75,7 +75,7 @@ import WaybillCore
         return (id, client, server)
     }
 
-    /// Breaks when a person in the shell sees codes, blobs or numbers where there are words, IDs and dates.
+    /// Breaks when a person in the shell sees codes, blobs or numbers instead of words, IDs and dates.
     @Test func theTransactionsViewSaysItInWords() throws {
         let (id, client, _) = try fill()
         let row = try rows(
@@ -90,7 +90,7 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when a user reads out a code by which the shell finds nothing.
+    /// Breaks when the shell finds nothing for a code that a user reads out.
     @Test func theTransactionsViewHasTheCodeThatPeopleReadOut() throws {
         let writer = FactWriter()
         let ids =
@@ -102,14 +102,14 @@ import WaybillCore
         #expect(Set(rows) == Set(ids.map { "\($0) \($0.supportCode)" }))
     }
 
-    /// Breaks when a derived outcome has no word, or the wrong one: the view looks at the clock itself.
+    /// Breaks when a derived outcome has no word, or the wrong one. The view reads the clock itself.
     @Test func theViewDerivesInterruptedAndTimedOut() throws {
         let now = SystemClock().wallMicroseconds()
         let writer = FactWriter(wall: now - 100_000_000)
         writer.open(GUID(), timeout: 50_000_000, at: 1)
         writer.open(GUID(), timeout: 3_600_000_000, at: 2)
         writer.close(writer.open(GUID(), at: 3), .abandoned)
-        // A time far ahead of its arrival is not believed.
+        // A time far ahead of its arrival is not trusted.
         _ = try store.ingest(writer.set(), receivedAt: now)
         #expect(try rows("SELECT outcome FROM transactions ORDER BY begun_us") == ["timed_out", "open", "abandoned"])
         _ = try store.ingest(writer.set(ended: true), receivedAt: now)
@@ -119,7 +119,7 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when the view and the library tell two stories of one transaction.
+    /// Breaks when the view and the library show different timelines of one transaction.
     @Test func theTimelineViewIsTheTimelineOfTheLibrary() throws {
         let (id, _, _) = try fill()
         let record = try #require(try StoreReader(place).transaction(id, now: FactWriter.wall))
@@ -148,7 +148,7 @@ import WaybillCore
         #expect(try rows(sql) == [first, "- client /health interrupted - -"])
     }
 
-    /// Breaks when the ledger of the view is not the library's.
+    /// Breaks when the ledger of the view differs from the library's.
     @Test func theLedgersViewBalances() throws {
         _ = try fill()
         let own = FactWriter("own")
@@ -179,7 +179,7 @@ import WaybillCore
         try store.connection.statement("EXPLAIN QUERY PLAN " + sql).rows { row in row.text(3) }
     }
 
-    /// Breaks when a list is sorted, or scans, instead of walking an index: it would take seconds with a million
+    /// Breaks when a list sorts or scans instead of walking an index. It would take seconds with a million
     /// transactions.
     @Test(
         arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .cancelled])]
@@ -201,7 +201,7 @@ import WaybillCore
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
     }
 
-    /// Breaks when a lease finds its facts otherwise than by the parts that are not settled, or by keys.
+    /// Breaks when a lease finds its facts by anything but unsettled parts or keys.
     @Test func leasesReadByUnsettledPartsAndKeys() throws {
         for (sql, _) in PendingFacts.queries {
             let plan = try plan(sql)
@@ -215,7 +215,7 @@ import WaybillCore
         }
     }
 
-    /// Breaks when the events of a window are found by reading all of their part: one that lives for days has a hundred
+    /// Breaks when finding the events of a window reads all of their part. A part that lives for days has a hundred
     /// thousand.
     @Test func theEventsOfAWindowAreFoundByTheirKey() throws {
         let statements = PendingFacts.queries.map(\.0).filter { $0.contains("JOIN events") } + [FactScan.selectEvents]
@@ -227,8 +227,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when each exchange of a list is held against all transactions of its use case: a page took minutes with a
-    /// million of them.
+    /// Breaks when each exchange of a list is compared with all transactions of its use case. A page took minutes with
+    /// a million of them.
     @Test func theTransactionOfAnExchangeIsLookedUpByItsID() throws {
         let filter = ExchangeFilter([.useCase(3), .outcome([.failed])])
         let conditions = ConditionSQL(filter, isChosen: false, now: 0)

@@ -3,14 +3,14 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Writes the facts of one source by hand. Its clock says `wall` at its start; a fact is a second after the one before,
-/// unless told otherwise.
+/// Writes the facts of one source by hand. Its clock says `wall` at its start. By default, each fact is one second
+/// after the previous one.
 final class FactWriter {
     var source: SourceIdentity
     var clocks: [ClockAnchor]
     var names: [RecordedName] = []
     private(set) var facts: [Fact] = []
-    /// What its sets show; the same of its installation.
+    /// The proofs of the source and of its installation, which the sets carry.
     var proof: IdentityProof? = IdentityProof()
     var installationProof: IdentityProof? = IdentityProof()
     private var now = 0
@@ -77,7 +77,7 @@ final class FactWriter {
         return sequence
     }
 
-    /// A share of some of its facts, by sequence; all unless told otherwise.
+    /// Returns a share with some of its facts, chosen by sequence; by default with all.
     func share(_ sequences: ClosedRange<Int64>? = nil, ended: Bool = false, dropped: [DroppedRange] = [])
         -> TransactionSet.Share
     {
@@ -94,7 +94,7 @@ final class FactWriter {
         TransactionSet(id: GUID(), sources: [share(sequences, ended: ended, dropped: dropped)])
     }
 
-    /// Registers with a store and appends what it has written.
+    /// Registers with a store and appends its facts.
     func record(into store: Store, _ sequences: ClosedRange<Int64>? = nil) throws {
         if let installation = source.installation, let installationProof {
             try InstallationRows(connection: store.connection).register(installation, proof: installationProof)
@@ -111,7 +111,7 @@ extension Store {
     @discardableResult
     func ingest(_ decoded: TransactionSet) throws -> Receipt { try ingest(decoded, receivedAt: FactWriter.wall) }
 
-    /// Leases as the only process there is.
+    /// Leases as if no other process existed.
     func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int64 = 0) throws
         -> TransactionSet?
     {
@@ -120,7 +120,7 @@ extension Store {
 }
 
 extension StoreReader {
-    /// Every transaction, whoever began it, read long before anything times out.
+    /// Returns every transaction, whoever began it, as read long before anything times out.
     func all(_ filter: TransactionFilter? = nil, at wall: Int64 = FactWriter.wall) throws -> [TransactionSummary] {
         var all = TransactionFilter()
         all.beginner = .any

@@ -3,17 +3,17 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// Any bytes as a journal's file. The fuzzer and the replay of what it found share this.
+/// Treats arbitrary bytes as a journal's file. The fuzzer and the replay of its findings share this code.
 enum JournalBytes {
-    /// What a reader must never do, whatever it reads.
+    /// A violation of a rule that a reader must follow for any input.
     struct Failure: Error {
         var text: String
     }
 
-    /// Reads the bytes as they are, and again with checksums that fit, behind which a reader believes what it reads.
+    /// Reads the bytes unchanged, and again with valid checksums, which make a reader trust the bytes.
     ///
-    /// - Returns: How many facts were read.
-    /// - Throws: Where a fact is not the same once more, or no store could take it.
+    /// - Returns: The number of facts read.
+    /// - Throws: `Failure` if a fact changes when it is encoded again, or if no store could accept it.
     static func check(_ bytes: [UInt8], at path: String) throws -> Int {
         try read(bytes, at: path) + read(sealed(bytes), at: path)
     }
@@ -35,7 +35,7 @@ enum JournalBytes {
             latest = fact.sequence
             let words = words(of: fact.content)
             let again = words.withUnsafeBufferPointer { Fact.Content(fact.content.journalKind, $0) }
-            // Compared as words, because NaN does not equal itself; sorted, because attributes have no order.
+            // Compares words, because NaN does not equal itself. Sorts them, because attributes have no order.
             guard let again, Self.words(of: again).sorted() == words.sorted() else {
                 throw Failure(text: "another fact at \(fact.sequence) when read again")
             }
@@ -43,7 +43,7 @@ enum JournalBytes {
         return facts.count
     }
 
-    /// A fact as the words that follow a record's prefix.
+    /// Returns a fact as the words that follow a record's prefix.
     static func words(of content: Fact.Content) -> [UInt64] {
         var counter = JournalWordCounter()
         content.write(to: &counter)
@@ -55,7 +55,7 @@ enum JournalBytes {
         }
     }
 
-    /// The same journal with the checksums that its header, its segments and its records ought to have.
+    /// Returns the journal with correct checksums of its header, its segments and its records.
     static func sealed(_ bytes: [UInt8]) -> [UInt8] {
         typealias Header = JournalLayout.HeaderWord
         var words = bytes.withUnsafeBytes { bytes in

@@ -5,14 +5,13 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// Histories on their way from a device's store to a collector's, with sets that get lost, answers that get lost, and
-/// sources that end at any point.
+/// Delivers histories from a device's store to a collector's. Sets and answers get lost, and sources end at any point.
 struct Journey {
     let device: Store
     let devicePlace: ResolvedLocation
     let collector: Store
     let collectorPlace: ResolvedLocation
-    /// What should not have happened on the way.
+    /// The unexpected events on the way.
     private(set) var surprises: [String] = []
 
     private var random: RandomNumbers
@@ -29,7 +28,7 @@ struct Journey {
         for history in histories { try device.register(history.source) }
     }
 
-    /// Records something or nothing, and delivers something or nothing; false when all is done.
+    /// Records and delivers at random, possibly nothing. Returns `false` when everything is done.
     mutating func step() throws -> Bool {
         uptime += 1_000
         try record()
@@ -42,11 +41,11 @@ struct Journey {
                 !$0.facts.isEmpty || ($0.history.hasEnded && !ended.contains($0.history.source.id))
             }
         }
-        if random.oneIn(3) { try record() }  // while the set is on its way
+        if random.oneIn(3) { try record() }  // during the set's delivery
         let fate = Int.random(in: 0..<6, using: &random)
-        // 0: never sent; 1: sent, and the answer lost; 2: the same, and the lease given back; else: settled.
+        // 0: never sent; 1: sent, and the answer lost; 2: the same, and the lease released; otherwise: settled.
         if fate > 0 {
-            // By the clock of the sources, as far as both are right: a time far ahead of its arrival is not believed.
+            // Uses the clock of the sources, as far as both are right. A time far ahead of its arrival is not trusted.
             let receipt = try collector.ingest(
                 try TransactionSet.decode(set.encoded()), receivedAt: HistoryMaker.wall + uptime)
             if receipt.factCount != set.factCount || !receipt.rejections.isEmpty { surprises.append("\(receipt)") }
@@ -69,7 +68,7 @@ struct Journey {
             return
         }
         let batch = left.prefix(Int.random(in: 0...9, using: &random))
-        // An anchor may be written after facts that it applies to.
+        // An anchor may be written after facts that use it.
         let clocks =
             batch.count == left.count
             ? history.clocks : Array(history.clocks.prefix(Int.random(in: 1...history.clocks.count, using: &random)))

@@ -5,8 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ManualTimeTests {
-    /// Breaks when a store that arms its timer without a delay, again and again, keeps a test from ending instead of
-    /// failing it.
+    /// Breaks when a store that repeatedly sets its timer without a delay hangs a test instead of failing it.
     @Test func aTimerThatSetsItselfAgainWithoutDelayIsAnError() {
         let time = ManualTime()
         let queue = DispatchQueue(label: "again")

@@ -4,7 +4,8 @@ import WaybillCore
 @testable import WaybillStore
 
 extension Store {
-    /// All rows as text, in one order, with the sources' UUIDs in place of the numbers that depend on who came first.
+    /// Returns all rows as text, in a fixed order. The sources' UUIDs replace the numbers, which depend on the order of
+    /// arrival.
     func dump() throws -> [String] {
         var lines: [String] = []
         let tables = [
@@ -29,7 +30,7 @@ extension Store {
         return lines
     }
 
-    /// Every fact of a source, read back from its rows, in order of sequence.
+    /// Returns every fact of a source, read back from its rows and ordered by sequence.
     func facts(of source: GUID) throws -> [Fact] {
         guard let row = try SourceRows(connection: connection).find(source) else { return [] }
         let parts = try connection.statement("SELECT sequence FROM parts WHERE source = ?").rows(row.id) { row in
@@ -40,7 +41,7 @@ extension Store {
         return facts.sorted { $0.sequence < $1.sequence }
     }
 
-    /// A collector's store in memory.
+    /// Returns a collector's store in memory.
     static func inMemory() throws -> (Store, ResolvedLocation) {
         let place = ResolvedLocation.memory(name: GUID().description)
         return (try Store(place), place)

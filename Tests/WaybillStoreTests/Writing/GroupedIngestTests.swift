@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Several sets in one commit, and no more of a transaction than there may be.
+/// Several sets in one commit, and a limit on the facts of a transaction.
 @Suite(.timeLimit(.minutes(5))) struct GroupedIngestTests {
     private let store: Store
     private let place: ResolvedLocation
@@ -20,7 +20,7 @@ import WaybillCore
         try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }
     }
 
-    /// Breaks when a group gives other rows or verdicts than the same sets one by one.
+    /// Breaks when a group produces other rows or verdicts than the same sets one by one.
     @Test func aGroupIsBookedAsItsSetsOneByOne() throws {
         let (first, second) = (FactWriter(), FactWriter())
         for writer in [first, second] {
@@ -51,7 +51,7 @@ import WaybillCore
         #expect(changes.books.map(\.share.clocks) == [sets[1].sources[0].clocks])
     }
 
-    /// Breaks when one set that fails takes others of its commit with it, or leaves half of itself.
+    /// Breaks when one set that fails makes others of its commit fail, or is stored partially.
     @Test func aSetThatFailsLeavesNothingAndTheOthersAreTaken() throws {
         let (good, bad, late) = (FactWriter(), FactWriter(), FactWriter())
         for writer in [good, bad, late] { writer.close(writer.open(GUID()), .succeeded) }
@@ -68,7 +68,7 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    /// Breaks when nothing of a group is left behind, but some of it is acknowledged.
+    /// Breaks when a failed commit stores nothing of a group, but some of its sets are acknowledged.
     @Test func whereTheCommitFailsNoSetIsAcknowledged() throws {
         let writer = FactWriter()
         writer.close(writer.open(GUID()), .succeeded)
@@ -81,7 +81,7 @@ import WaybillCore
         #expect(try StoreReader(place).sources().isEmpty)
     }
 
-    /// Breaks when somebody who has learned the ID of a transaction can make it grow without end, by one source or by
+    /// Breaks when anyone who has learned the ID of a transaction can make it grow endlessly, with one source or with
     /// many.
     @Test func factsBeyondWhatATransactionMayHaveAreRejected() throws {
         let (owner, intruder, other) = (FactWriter(), FactWriter(), FactWriter())
@@ -96,12 +96,12 @@ import WaybillCore
         #expect(receipts.map(\.acceptedCount) == [6, 3, 3, 10])
         #expect(receipts[2].rejections.map(\.sequence) == Array(7...21))
         #expect(Set(receipts[2].rejections.map(\.reason)) == ["the transaction has 12 facts, and takes no more"])
-        // What was rejected is not known: nothing is settled by it.
+        // Rejected facts stay unknown, because a rejection settles nothing.
         #expect(try ingest([intruder.set()], limit: 12)[0].rejections.count == 15)
     }
 
-    /// Breaks when somebody who has learned the ID of a transaction can keep it from being finished, by filling it up
-    /// first: with sources that joined it, and ones that say that they began it, too.
+    /// Breaks when anyone who has learned the ID of a transaction can prevent its end by filling it first, with sources
+    /// that joined it or with ones that claim to have begun it.
     @Test(arguments: [true, false]) func theSourceThatBeganATransactionHasRoomToFinishIt(isJoined: Bool) throws {
         let owner = FactWriter()
         let transaction = GUID()
@@ -126,7 +126,7 @@ import WaybillCore
         #expect(try ingest([owner.set()], limit: 320)[0].rejections.count == 1, "The limit is everybody's.")
     }
 
-    /// Breaks when the distance of a part's first and last sequence is taken for the number of its facts.
+    /// Breaks when the distance between a part's first and last sequence is mistaken for the number of its facts.
     @Test func aPartBetweenManyOthersIsCountedByItsFacts() throws {
         let writer = FactWriter()
         let long = writer.open(GUID())
@@ -142,8 +142,8 @@ import WaybillCore
         #expect(try ingest([writer.set()], limit: 5)[0].rejections.count == 1)
     }
 
-    /// Breaks when openings that wait for their closings are not counted: a set could open any number of parts, and have
-    /// a fact more for each.
+    /// Breaks when openings that wait for their closings are not counted. A set could open any number of parts, with
+    /// one more fact for each.
     @Test func whatOneSetOpensIsCountedBeforeItHasRows() throws {
         let (crowd, owner) = (FactWriter(), FactWriter())
         let transaction = GUID()
@@ -151,7 +151,7 @@ import WaybillCore
         let receipt = try ingest([crowd.set()], limit: 10_000)[0]
         #expect(receipt.acceptedCount == TransactionQuota.partLimit && receipt.rejections.count == 2)
 
-        // The room is counted fact by fact once the distance of first and last would leave none.
+        // Once the distance between first and last leaves no room, the facts are counted one by one.
         let first = owner.open(GUID())
         owner.event(1, part: first)
         _ = try ingest([owner.set()], limit: 4)

@@ -7,9 +7,9 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Random histories, and everything that can happen to them on the way.
+/// Random histories, and everything that can happen to them in delivery.
 @Suite(.timeLimit(.minutes(5))) struct HistoryTests {
-    /// Breaks when a row depends on what came first, or when a fact is lost, doubled or changed.
+    /// Breaks when a row depends on the order of arrival, or when a fact is lost, duplicated or changed.
     @Test(arguments: seeds(0..<250))
     func theSameRowsInAnyOrderOfArrival(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
@@ -36,7 +36,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when what is lost on the way does not show as a gap of exactly that.
+    /// Breaks when facts lost in delivery do not appear as a gap of exactly their size.
     @Test(arguments: seeds(0..<50))
     func whatHasNotArrivedIsAGap(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
@@ -54,8 +54,8 @@ import WaybillTesting
         #expect(record.ledger.pending == Int64(lost.count + 5), "seed \(seed)")
     }
 
-    /// Breaks when a fact that was appended is not leased, or leased changed, or twice without need; when a ledger does
-    /// not balance on the way; or when the two stores do not agree in the end.
+    /// Breaks when an appended fact is not leased, is leased changed, or is leased twice without need; when a ledger
+    /// does not balance in between; or when the two stores differ in the end.
     @Test(arguments: seeds(0..<150))
     func whatIsRecordedArrivesOnceWhateverHappensOnTheWay(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
@@ -73,7 +73,7 @@ import WaybillTesting
             let record = try #require(arrived.first { $0.id == history.source.id }, "seed \(seed)")
             #expect(record.hasEnded == history.hasEnded && record.ledger.refused == history.refused, "seed \(seed)")
         }
-        // What is derived is the same as well, settled or received.
+        // The derived columns are the same as well, settled or received.
         for table in ["parts ", "events ", "exchanges "] {
             let rows = try [journey.device, journey.collector].map { try $0.dump().filter { $0.hasPrefix(table) } }
             #expect(rows[0] == rows[1], "seed \(seed)")

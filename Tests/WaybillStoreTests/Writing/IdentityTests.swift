@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Somebody who may send sets speaks for others: for sources whose IDs the header field carries, for installations,
+/// A sender of sets tries to speak for others: for sources whose IDs the header field carries, for installations, and
 /// about transactions that others began.
 @Suite(.timeLimit(.minutes(5))) struct IdentityTests {
     private let store: Store
@@ -27,7 +27,7 @@ import WaybillCore
 
     private func shownFacts() throws -> Int { try store.facts(of: victim.id).count }
 
-    /// A set that names the victim's source and has no fact of it.
+    /// Returns a set that names the victim's source but has no fact of it.
     private func forged(
         proof: IdentityProof?, dropped: DroppedRange? = nil, ended: Bool = false
     ) -> TransactionSet {
@@ -42,7 +42,7 @@ import WaybillCore
 
     // MARK: Sources
 
-    /// Breaks when whoever knows the ID of a source takes away what it recorded, or keeps it from recording more.
+    /// Breaks when anyone who knows the ID of a source can remove its facts, or prevent it from recording more.
     @Test(arguments: Ledger.DropReason.allCases) func nobodyErasesOrDropsWhatAnotherSourceRecorded(
         reason: Ledger.DropReason
     ) throws {
@@ -59,8 +59,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a foisted fact is stored, when it costs the rest of its set, or when it takes the place of a genuine
-    /// one.
+    /// Breaks when a forged fact is stored, rejects the rest of its set, or replaces a genuine one.
     @Test func factsWithoutTheProofAreRejectedAndTheOtherSourcesOfTheSetAreTaken() throws {
         try store.ingest(victim.set(1...1))
         let other = FactWriter("other")
@@ -78,8 +77,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when older clients are shut out; when anybody takes their facts away; or when the first who comes with a
-    /// secret owns what they recorded, and keeps them out.
+    /// Breaks when older clients are shut out; when anyone can remove their facts; or when the first sender with a
+    /// secret owns their facts and shuts them out.
     @Test func aSourceThatNeverHadAProofGoesOnAndLosesNothing() throws {
         victim.proof = nil
         victim.installationProof = nil
@@ -92,7 +91,7 @@ import WaybillCore
         }
         #expect(try shownFacts() == 2)
         #expect(try store.ingest(victim.set(2...3)).acceptedCount == 1)
-        // The same client, once it is up to date.
+        // The same client after an update.
         victim.proof = IdentityProof()
         let receipt = try store.ingest(victim.set(ended: true))
         #expect(receipt.knownCount == 3 && receipt.refusedSources.isEmpty)
@@ -101,7 +100,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the sums of many sources overflow by what a few of them tell.
+    /// Breaks when numbers reported by a few sources make the sum of many sources overflow.
     @Test func aSourceIsBelievedToHaveRecordedSoMuchAndNoMore() throws {
         let limit: Int64 = 1 << 40
         var share = victim.share()
@@ -119,7 +118,7 @@ import WaybillCore
 
     // MARK: Installations
 
-    /// Breaks when others can act as one's installation, or when its next launch cannot.
+    /// Breaks when others can act as someone's installation, or when its next launch cannot.
     @Test func onlyWhoHasItsProofIsOfAnInstallation() throws {
         try store.ingest(victim.set())
         for proof in Self.proofs {
@@ -137,8 +136,8 @@ import WaybillCore
         #expect(try StoreReader(place).sources().count == 2)
     }
 
-    /// Breaks when an update of the app locks it out, since its installation was first heard of without a proof; or when
-    /// somebody else can lock it out by coming with one first.
+    /// Breaks when an update of the app locks it out because its installation first appeared without a proof; or when
+    /// someone else can lock it out by sending a proof first.
     @Test func anInstallationThatNeverHadAProofIsBoundToNone() throws {
         (victim.proof, victim.installationProof) = (nil, nil)
         try store.ingest(victim.set())
@@ -152,8 +151,8 @@ import WaybillCore
 
     // MARK: Erasing an installation
 
-    /// Breaks when an installation takes others' transactions along by saying that it began them: before it is erased, or
-    /// after.
+    /// Breaks when an erased installation removes others' transactions by claiming that it began them, before or after
+    /// its erasure.
     @Test(arguments: [true, false]) func anErasedInstallationErasesWhatItBeganAndNothingElse(claimsBefore: Bool) throws
     {
         let (liar, server) = (FactWriter("liar"), FactWriter("server"))
@@ -175,7 +174,7 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when who hears of a transaction first keeps the one who began it from telling.
+    /// Breaks when the first claim to a transaction prevents its real beginner from reporting it.
     @Test func whoBeganATransactionCanTellOfItAfterAnErasedInstallationClaimedIt() throws {
         let (liar, server) = (FactWriter("liar"), FactWriter("server"))
         liar.source.installation = GUID()
@@ -190,7 +189,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when an installation that was erased is spoken for by somebody else: what it had begun would go again.
+    /// Breaks when another sender speaks for an erased installation. Transactions that this sender claims to have begun
+    /// would be erased.
     @Test func nobodySpeaksForAnErasedInstallation() throws {
         try store.ingest(victim.set())
         _ = try store.erase(.installation(try #require(victim.source.installation)), at: 0)
@@ -206,7 +206,7 @@ import WaybillCore
 
     // MARK: What is kept
 
-    /// Breaks when who gets hold of a collector's files can speak for all that sent to it.
+    /// Breaks when anyone who obtains a collector's files can speak for all of its senders.
     @Test func aCollectorKeepsHashesAlone() throws {
         let folder = try TemporaryDirectory()
         let collector = try Store(.folder(folder.url))
@@ -223,7 +223,7 @@ import WaybillCore
         #expect(!"\(victim.set())".contains(proofs[0].text), "nor is it in what is printed")
     }
 
-    /// Breaks when a set of today names the source that stands for all clients of version 0.0.1, and numbers facts in
+    /// Breaks when a current set names the source that represents all clients of version 0.0.1, and numbers facts in
     /// its place.
     @Test func nobodySpeaksForTheSendersOfVersion001() throws {
         let set = LegacySet(transactions: [

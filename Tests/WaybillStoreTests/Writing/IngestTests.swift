@@ -23,7 +23,7 @@ import WaybillCore
         #expect(try store.dump() == before)
     }
 
-    /// Breaks when a fact in two sets is taken twice, or its neighbours are not taken.
+    /// Breaks when a fact in two sets is stored twice, or its neighbors are not stored.
     @Test func ofOverlappingSetsOnlyTheNewIsAccepted() throws {
         let part = client.open(GUID())
         for code in 1...9 { client.event(code, part: part) }
@@ -35,7 +35,7 @@ import WaybillCore
         #expect(try store.facts(of: client.id) == client.facts)
     }
 
-    /// Breaks when the facts of a process that was cloned are counted as known and disappear.
+    /// Breaks when the facts of a cloned process are counted as known and disappear.
     @Test func anotherFactWithAKnownSequenceIsRejected() throws {
         let (part, transaction) = (client.open(GUID()), GUID())
         client.event(1, part: part)
@@ -65,7 +65,7 @@ import WaybillCore
         #expect(try store.ingest(client.set()).knownCount == 5)
     }
 
-    /// Breaks when a collector with new redaction rules takes an honest repetition for another fact.
+    /// Breaks when a collector with new redaction rules mistakes an honest repetition for another fact.
     @Test func aFactThatIsRedactedOtherwiseIsKnown() throws {
         let transaction = GUID()
         let part = client.open(transaction, attributes: ["plan": "gold"])
@@ -83,7 +83,7 @@ import WaybillCore
         #expect(receipt.knownCount == 2 && receipt.rejections.isEmpty)
     }
 
-    /// Breaks when a rejected fact is counted as received: it could never be sent again.
+    /// Breaks when a rejected fact is counted as received. It could never be sent again.
     @Test func aRejectedFactDoesNotEnterTheRangesAndCanBeSentAgain() throws {
         let part = client.open(GUID())
         client.close(part, .succeeded)
@@ -99,14 +99,14 @@ import WaybillCore
         #expect(try StoreReader(place).sources().first?.gaps == [SourceRecord.Gap(first: 3, last: 3)])
         #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
 
-        // Corrected, it is taken.
+        // The corrected fact is accepted.
         var again = client.share(3...3)
         again.facts = [Fact(sequence: 3, part: part, atMicroseconds: 5, content: .event(Fact.Event(code: 7)))]
         #expect(try store.ingest(TransactionSet(id: GUID(), sources: [again])).acceptedCount == 1)
         #expect(try StoreReader(place).sources().first?.gaps == [])
     }
 
-    /// Breaks when a second ending overwrites the first, or is taken silently.
+    /// Breaks when a second ending overwrites the first, or is accepted silently.
     @Test func anExchangeIsClosedOnce() throws {
         let exchange = client.openExchange(part: 0)
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: 0)
@@ -116,8 +116,7 @@ import WaybillCore
         #expect(try store.facts(of: client.id) == Array(client.facts.prefix(2)))
     }
 
-    /// Breaks when the places of rejections do not count the facts that could not be read, which are not among the
-    /// decoded ones.
+    /// Breaks when the indexes of rejections do not count unreadable facts, which are not among the decoded ones.
     @Test func rejectionsGiveThePlaceInTheSetAsItWasSent() throws {
         let part = client.open(GUID())
         client.close(part, .succeeded)
@@ -132,7 +131,7 @@ import WaybillCore
         #expect(receipt.factCount == 5)
     }
 
-    /// Breaks when what comes first decides what the transaction is.
+    /// Breaks when the order of arrival determines the transaction.
     @Test func aPartMayBeClosedBeforeItIsOpened() throws {
         let transaction = GUID()
         let part = client.open(transaction)
@@ -147,7 +146,7 @@ import WaybillCore
         #expect(summary.eventCount == 1 && summary.durationMicroseconds == 2_000_000)
     }
 
-    /// Breaks when a source's own rows can be changed from outside, or when a fact that is nowhere is called known.
+    /// Breaks when a source's own rows can be changed from outside, or when a fact that exists nowhere is called known.
     @Test func aSetOfASourceThatRecordsHereChangesNothing() throws {
         let part = client.open(GUID())
         client.event(1, part: part)
@@ -175,7 +174,7 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    // MARK: Which part leads
+    // MARK: The leading part
 
     /// Breaks when a transaction is listed twice, or under the time of a part that only joined.
     @Test func theBeginnerTakesOverFromTheJoinedPartThatStoodIn() throws {
@@ -196,7 +195,8 @@ import WaybillCore
         #expect(listed.map(\.sourceCount) == [2] && listed.map(\.outcome) == [.succeeded])
     }
 
-    /// Breaks when another joined part than the first stands in, which depends on clocks and not on IDs.
+    /// Breaks when another joined part than the first represents the transaction. Clocks decide which is first, not
+    /// IDs.
     @Test(arguments: [true, false])
     func theJoinedPartThatBeganFirstStandsIn(isTurned: Bool) throws {
         let transaction = GUID()
@@ -207,7 +207,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [FactWriter.wall + 2_000_000])
     }
 
-    /// Breaks when two beginnings of one transaction make two lines, or the line depends on which came first.
+    /// Breaks when two beginnings of one transaction make two lines, or the line depends on the order of arrival.
     @Test(arguments: [true, false])
     func ofTwoBeginningsTheOneOfTheLesserSourceLeads(isTurned: Bool) throws {
         let transaction = GUID()
@@ -218,7 +218,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [FactWriter.wall + 9_000_000])
     }
 
-    /// Breaks when the time of a stored beginning stays as the old anchors had it.
+    /// Breaks when the time of a stored beginning still follows the old anchors.
     @Test func anAnchorThatComesLaterMovesTheBeginning() throws {
         client.open(GUID(), at: 100)
         try store.ingest(client.set())
@@ -239,7 +239,7 @@ import WaybillCore
         #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
     }
 
-    /// A damaged store. Broken, numbers of sources are read as others than were written, and each launch traps.
+    /// Breaks when a damaged store's source numbers are read differently than they were written, and each launch traps.
     @Test(arguments: [Int64(Int32.max), Limits.largestInteger, .max])
     func behindTheGreatestNumberOfASourceIsTheFirstFree(
         id: Int64
@@ -255,7 +255,7 @@ import WaybillCore
         _ = try RetentionSweep(store.connection, budget: 10)
     }
 
-    /// Broken, one phone whose clock stands in 2255 is at the top of every list, and within each last day.
+    /// Breaks when one phone whose clock says 2255 is at the top of every list, and within each last day.
     @Test func aTimeMoreThanADayAheadOfItsArrivalCountsAsTheArrival() throws {
         let (near, far) = (FactWriter("near", wall: FactWriter.wall + 86_400_000_000 - 2_000_000), FactWriter("far"))
         far.clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Limits.largestInteger)]
@@ -276,7 +276,7 @@ import WaybillCore
         let exchanges = try reader.exchanges(matching: ExchangeFilter(), limit: 10, after: nil, now: FactWriter.wall)
             .rows
         #expect(exchanges.map(\.transaction) == logins)
-        // It is believed once that time has come.
+        // The time is trusted once it has come.
         let late = FactWriter("late", wall: FactWriter.wall + 3 * 86_400_000_000)
         late.open(GUID())
         _ = try store.ingest(late.set(1...1), receivedAt: FactWriter.wall)

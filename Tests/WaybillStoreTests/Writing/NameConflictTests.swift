@@ -17,8 +17,8 @@ import WaybillCore
         try store.ingest(writer.set())
     }
 
-    /// Breaks when a code that was renamed in a later version, or is named otherwise by another app, goes unnoticed; or
-    /// one that was not is told.
+    /// Breaks when a code that was renamed in a later version, or has another name in another app, goes unnoticed; or
+    /// when a code with a single name is reported.
     @Test func aCodeWithSeveralNamesIsToldWithItsVersions() throws {
         try record(
             "shop", "1.9", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
@@ -57,8 +57,8 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when a launch whose enum changed renames what others recorded, in the order of arrival or in another one; or
-    /// when names that are passed on are of another launch.
+    /// Breaks when a launch whose enum changed renames the facts of others, in any order of arrival; or when exported
+    /// names belong to another launch.
     @Test(arguments: [false, true]) func aNameBelongsToTheLaunchWhereItsVersionHasAnother(isReversed: Bool) throws {
         let launches = [["typed", "sent"], ["asked", "typed"], ["typed", "sent"]].map { names in
             let writer = FactWriter("shop", version: "")
@@ -86,12 +86,12 @@ import WaybillCore
             try other.ingest(set)
         }
         #expect(try labels(StoreReader(otherPlace)) == expected)
-        // Names of a launch go with it; of a version, with its last launch.
+        // A launch's names are removed with it, and a version's names with its last launch.
         _ = try store.erase(.all, at: FactWriter.wall)
         #expect(try store.connection.integer("SELECT count(*) FROM names") == 0)
     }
 
-    /// Breaks when the second of two names that one launch has for a code is shown, or is not reported where it is passed on.
+    /// Breaks when the second of a launch's two names for a code is shown, or is not reported after an export.
     @Test func ofTwoNamesInOneLaunchTheFirstIsShownAndBothAreReported() throws {
         let writer = FactWriter("shop", version: "1")
         writer.names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, name: "checkout")]
@@ -120,7 +120,7 @@ import WaybillCore
         #expect(try StoreReader(place).nameConflicts() == [])
     }
 
-    /// Breaks when a client that sends names without end makes lists of names, and sentences with names, as long.
+    /// Breaks when a client that sends endless names makes lists of names, and sentences with names, equally long.
     @Test func ofVeryManyNamesListsHaveTheFirstAndFiltersFindAll() throws {
         let (store, place) = try Store.inMemory()
         let client = FactWriter()
@@ -144,8 +144,8 @@ import WaybillCore
         #expect(try reader.nameConflicts().count == 100)
     }
 
-    /// Breaks when clients fill a store with names without end, or when the facts beside a name that has no room, or names
-    /// that are known, are refused with it; or when what has no room is not counted, or room that was made not used.
+    /// Breaks when clients fill a store with endless names; when a name without room causes its facts or known names to
+    /// be refused; when names without room are not counted; or when freed room is not used.
     @Test func aStoreTakesSoManyNamesOfOthersAndCountsTheOthers() throws {
         store.nameLimit = 5
         func set(_ version: String, _ codes: Range<Int>) -> TransactionSet {
@@ -172,7 +172,7 @@ import WaybillCore
         #expect(try names() == 5)
     }
 
-    /// Breaks when one code with names without end makes the list of conflicts as long.
+    /// Breaks when one code with endless names makes the list of conflicts equally long.
     @Test func ofOneCodeWithVeryManyNamesTheFirstAreToldAndTheOthersCounted() throws {
         let (store, place) = try Store.inMemory()
         let client = FactWriter()
@@ -188,8 +188,8 @@ import WaybillCore
         #expect(conflict.description.hasSuffix(" and 2 more."))
     }
 
-    /// Breaks when the names of a version outlive all that it has recorded, or go while something of it is there or may
-    /// still come.
+    /// Breaks when the names of a version outlive all of its facts, or are removed while any of its facts exist or may
+    /// still arrive.
     @Test func namesGoWhenNothingIsLeftOfWhatTheyAreOf() throws {
         let (store, place) = try Store.inMemory()
         let (old, young) = (FactWriter(version: "1"), FactWriter(version: "2"))

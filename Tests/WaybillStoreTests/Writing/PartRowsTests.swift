@@ -3,11 +3,11 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// The rows of parts, of which one statement writes several.
+/// The rows of parts. One statement writes several of them.
 @Suite(.timeLimit(.minutes(5))) struct PartRowsTests {
     private let client = FactWriter()
 
-    /// So many that each statement is used; open and closed, with events and without, and some of them late.
+    /// Writes enough parts to use each statement: open and closed, with and without events, and some with late ones.
     init() {
         let parts = (0..<23).map { _ in client.open(GUID()) }
         for (number, part) in parts.enumerated() {
@@ -17,7 +17,7 @@ import WaybillCore
         }
     }
 
-    /// What the facts of those sets become, without what tells when they came.
+    /// Returns the rows that the sets produce, without those that depend on the time of arrival.
     private func rows(of sets: [TransactionSet]) throws -> [String] {
         let (store, _) = try Store.inMemory()
         for set in sets { #expect(try store.ingest(set).rejections == []) }
@@ -30,21 +30,22 @@ import WaybillCore
 
     private var singles: [TransactionSet] { (1...Int64(client.facts.count)).map { client.set($0...$0) } }
 
-    /// Breaks when a column of rows that are written together is another one's, or when a row is left out.
+    /// Breaks when rows written together exchange columns, or when a row is left out.
     @Test func partsOfOneSetHaveTheRowsOfOneFactAfterTheOther() throws {
         let together = try rows(of: [client.set()])
         #expect(together.count { $0.hasPrefix("parts ") } == 23)
         #expect(try together == rows(of: singles))
     }
 
-    /// Breaks when an opening is taken for the first fact of its part, where a closing of the same set has come before.
+    /// Breaks when an opening is mistaken for the first fact of its part although a closing in the same set precedes
+    /// it.
     @Test func factsOfOneSetMayStandInAnyOrder() throws {
         var set = client.set()
         set.sources[0].facts.reverse()
         #expect(try rows(of: [set]) == rows(of: singles))
     }
 
-    /// Breaks when of two closings in one set both are taken, or when the second one's words are kept.
+    /// Breaks when one set has two closings and both are accepted, or the second one's text is kept.
     @Test func aSecondClosingInTheSetOfItsOpeningIsRejected() throws {
         let part = client.open(GUID())
         client.close(part, .succeeded)

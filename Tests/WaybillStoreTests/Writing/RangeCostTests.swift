@@ -6,9 +6,9 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What a set costs follows from what it brings, and not from what its source has already.
+/// The cost of a set depends on its contents, and not on the facts that its source already has.
 @Suite(.timeLimit(.minutes(5))) struct RangeCostTests {
-    /// Single sequences with one between two.
+    /// Returns ranges of one sequence each, with a gap of one between them.
     private static func ranges(_ count: Int, from first: Int64 = 1, _ reason: Ledger.DropReason) -> [DroppedRange] {
         (0..<Int64(count)).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
     }
@@ -17,7 +17,8 @@ import WaybillTesting
         TransactionSet(id: GUID(), sources: [share])
     }
 
-    /// Steps of SQLite for a set with one fact and one range, of a source that has told so many ranges before.
+    /// Returns the SQLite steps for a set with one fact and one range, from a source that has reported `count` ranges
+    /// before.
     private func steps(after count: Int, _ reason: Ledger.DropReason) throws -> Int {
         let (store, _) = try Store.inMemory()
         let client = FactWriter()
@@ -34,14 +35,14 @@ import WaybillTesting
             ]
             #expect(try store.ingest(Self.set(share)).acceptedCount == 1)
         }
-        try small(500_000)  // after which all statements are prepared
+        try small(500_000)  // prepares all statements
         let before = store.connection.virtualMachineSteps
         try small(500_010)
         return store.connection.virtualMachineSteps - before
     }
 
-    /// Breaks when a set has all ranges of its source read or written: a few sets with many of them would stop all
-    /// others.
+    /// Breaks when a set causes all ranges of its source to be read or written. A few sets with many ranges would block
+    /// all others.
     @Test(arguments: [Ledger.DropReason.quota, .erased])
     func aSmallSetCostsTheSameHoweverManyRangesItsSourceHas(_ reason: Ledger.DropReason) throws {
         let (few, many) = (try steps(after: 10, reason), try steps(after: 10_000, reason))
@@ -50,8 +51,8 @@ import WaybillTesting
         #expect(full < 3 * few, "\(few) steps after 10 ranges, \(full) where there is no room for more")
     }
 
-    /// Breaks when many small sets fill the books of a source without end, or when a source whose books are full can
-    /// neither join what is there, nor have its facts taken, nor is counted right.
+    /// Breaks when many small sets fill a source's ledger endlessly; or when a source with a full ledger can't join
+    /// existing ranges, has its facts refused, or is counted wrong.
     @Test func sourcesHaveTheSameRoomForWhatTheyDropHoweverSmallTheirSetsAre() throws {
         let (store, _) = try Store.inMemory()
         let limit = Ingestion.droppedRowLimit
@@ -81,7 +82,7 @@ import WaybillTesting
         #expect(try store.connection.integer("SELECT sum(dropped_rows) FROM sources") == limit)
     }
 
-    /// Breaks when one wide range has more rows looked at than a set may cost, or its facts are lost with it.
+    /// Breaks when one wide range reads more rows than a set may cost, or its facts are lost with it.
     @Test func aRangeThatCoversVeryManyRowsIsLeftOutAndTheFactsAreTaken() throws {
         let (store, place) = try Store.inMemory()
         let client = FactWriter()
@@ -103,7 +104,7 @@ import WaybillTesting
         #expect(ledger.pending == 200_000 - 60_000 - 2)
     }
 
-    /// Breaks when ranges that are changed in place overlap, or are left apart where they meet.
+    /// Breaks when ranges changed in place overlap, or stay separate although they touch.
     @Test func rangesThatAreChangedInPlaceSayTheSameAsOneWriting() throws {
         let told = [
             DroppedRange(first: 10, last: 20, reason: .quota), DroppedRange(first: 15, last: 16, reason: .erased),
@@ -132,7 +133,7 @@ import WaybillTesting
             ])
     }
 
-    /// Breaks when ranges that are looked for together take other facts along, or leave some, than each by itself.
+    /// Breaks when ranges that are looked up together remove other facts, or fewer, than each range alone.
     @Test(arguments: 0..<40) func manyRangesInOneSetSayTheSameAsEachInItsOwn(seed: Int) throws {
         var random = RandomNumbers(seed: seed)
         let client = FactWriter()
@@ -169,7 +170,7 @@ import WaybillTesting
         #expect(whole.contains { $0.hasPrefix("dropped ") } && whole.contains { $0.hasPrefix("events ") })
     }
 
-    /// Breaks when each of very many ranges has something looked for that the source has never sent.
+    /// Breaks when each of very many ranges searches for facts that the source has never sent.
     @Test func rangesInWhichNothingCameCostTheSameErasedAsDropped() throws {
         func steps(_ reason: Ledger.DropReason) throws -> Int {
             let (store, _) = try Store.inMemory()
@@ -185,7 +186,7 @@ import WaybillTesting
         #expect(erased < 2 * dropped, "\(dropped) steps dropped, \(erased) erased")
     }
 
-    /// Breaks when the anchors of a set have all transactions of their source dated anew, whatever it has.
+    /// Breaks when the anchors of a set change the dates of all transactions of their source, however many it has.
     @Test func anAnchorInFrontOfVeryManyPartsIsLeftOut() throws {
         let (store, place) = try Store.inMemory()
         let client = FactWriter()

@@ -5,7 +5,7 @@ import WaybillTesting
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct SequenceRangesTests {
-    /// Breaks when a range is not what a plain set of numbers would be, or when two ranges touch and are not merged.
+    /// Breaks when a range differs from a plain set of numbers, or when two touching ranges are not merged.
     @Test(arguments: 0..<100)
     func rangesAreWhatASetOfNumbersIs(seed: Int) {
         var random = RandomNumbers(seed: seed)
@@ -39,7 +39,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a file with numbers that no sequence can be ends the process that reads it.
+    /// Breaks when a file with impossible sequence numbers ends the process that reads it.
     @Test func theEndsOfNumbersAreNoTrap() {
         var ranges = SequenceRanges([
             Int64.min...Int64.max, 5...Int64.max, Int64.max...Int64.max, Int64.min...Int64.min,

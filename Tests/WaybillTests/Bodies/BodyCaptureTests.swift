@@ -7,7 +7,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What a policy keeps of the bodies that pass.
+/// The bodies that a policy keeps.
 @Suite(.timeLimit(.minutes(5))) struct BodyCaptureTests {
     private func manager(_ policy: BodyPolicy?) -> TransactionManager {
         .testing { options in
@@ -28,7 +28,7 @@ import WaybillTesting
         ExchangeResponse(status: 200, headerFields: fields.map { HeaderField(name: $0.key, value: $0.value) })
     }
 
-    /// One exchange whose bodies come in small pieces.
+    /// Records one exchange whose bodies arrive in small pieces.
     private func record(
         _ request: ExchangeRequest, _ sent: Data, _ response: ExchangeResponse, _ received: Data,
         by tx: TransactionManager,
@@ -65,7 +65,7 @@ import WaybillTesting
         #expect(tx.health.isGood)
     }
 
-    /// Broken, a body would go where facts go: to a collector that was never asked to keep one.
+    /// Breaks when a body goes where facts go: to a collector that was never asked to keep one.
     @Test func aBodyIsInNoSetAndNoSnapshot() async throws {
         let transport = InMemoryTransport()
         let tx = manager(BodyPolicy())
@@ -123,7 +123,7 @@ import WaybillTesting
         }
     }
 
-    /// `printf '{"token":"x"}' | gzip`; one that a platform has decoded keeps its header field.
+    /// `printf '{"token":"x"}' | gzip`. A body that the platform has already decoded keeps its header field.
     @Test func whatIsStillCompressedIsNotKept() async throws {
         let tx = manager(BodyPolicy())
         let fields = ["Content-Type": "application/json", "Content-Encoding": "gzip"]
@@ -172,7 +172,7 @@ import WaybillTesting
             kept.insert(count)
             login.finish()
         }
-        // That it is the same for 64 coins happens once in 2^63 times.
+        // The chance that all 64 coins agree is 1 in 2^63.
         #expect(kept == [0, 4])
     }
 
@@ -183,12 +183,12 @@ import WaybillTesting
         #expect(manager(policy).health.problems.count == 3)
     }
 
-    /// Broken, a disk that is slow or full would take the app's memory with it.
+    /// Breaks when a slow or full disk takes the app's memory with it.
     @Test func whatWaitsForTheDiskIsBounded() async throws {
         var policy = BodyPolicy()
         policy.maximumByteCount = 64 << 20
         policy.maximumStoreByteCount = 64 << 20
-        let tx = manager(policy)  // nothing is written until somebody reads
+        let tx = manager(policy)  // nothing is written until the first read
         let line = Data(String(repeating: "no secret in it\n", count: 4_096).utf8)
         let exchange = tx.openExchange(try request())
         exchange.responded(response(["Content-Type": "text/plain"]))
@@ -204,7 +204,7 @@ import WaybillTesting
         #expect(waiting.byteCount == 0, "all that was reserved is given back")
     }
 
-    /// Broken, what somebody did after they had said no would be on the disk.
+    /// Breaks when data from after a user's refusal is on the disk.
     @Test func nothingIsKeptWhileRecordingIsOff() async throws {
         let tx = manager(BodyPolicy())
         let exchange = tx.openExchange(try request())

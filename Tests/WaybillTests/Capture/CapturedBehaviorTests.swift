@@ -5,7 +5,7 @@ import Testing
 import Waybill
 import WaybillTesting
 
-/// A session that is captured does what it does alone: the same answers, the same calls of its delegate, the same
+/// A captured session behaves as it does without capture: the same answers, the same delegate calls, and the same
 /// requests at the server.
 @Suite(.timeLimit(.minutes(5)))
 struct CapturedBehaviorTests {

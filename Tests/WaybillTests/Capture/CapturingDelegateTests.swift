@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Tasks of code that owns its delegate are tied to the right transaction.
+/// Links tasks of code that owns its delegate to the right transaction.
 @Suite(.timeLimit(.minutes(5)))
 struct CapturingDelegateTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
@@ -45,7 +45,7 @@ struct CapturingDelegateTests {
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, the one line would take the delegate's place, or send twice.
+    /// Breaks when the one line replaces the delegate, or sends twice.
     @Test func aSessionMadeByTheOneLineIsRecordedAndTellsItsDelegate() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let (transactions, configuration, delegate) = (tx, URLSessionConfiguration.ephemeral, waiting)
@@ -108,7 +108,7 @@ struct CapturingDelegateTests {
         session.finishTasksAndInvalidate()
     }
 
-    /// Breaks when a field that code adds by itself, to a task that is not made by the delegate, goes on to another host.
+    /// Breaks when a field that code adds to a task that the delegate didn't make follows a redirect to another host.
     @Test func aFieldThatTheCallerHasAddedStaysWithItsOriginToo() async throws {
         let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"]) { options in
             (options.server.traceContext, options.diagnostics) = (.propagate, { _ in })
@@ -141,7 +141,7 @@ struct CapturingDelegateTests {
         session.finishTasksAndInvalidate()
     }
 
-    /// Two of each transaction at once, 32 at a time.
+    /// Two exchanges of each transaction at once, 32 at a time.
     @Test func eachOfManyExchangesAtOnceIsTiedToItsOwnTransaction() async throws {
         let server = try LoopbackServer { request in .text(request.path) }
         let logins = (0..<160).map { _ in tx.begin(Login.self) }
@@ -154,11 +154,11 @@ struct CapturingDelegateTests {
     }
 }
 
-/// Tells when a task is over.
+/// Reports when a task has ended.
 final class WaitingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let gates = Locked<[ObjectIdentifier: Gate]>([:])
 
-    /// Open once the task is over; ask before it is resumed.
+    /// A gate that opens when the task ends. Ask for it before you resume the task.
     func end(of task: URLSessionTask) -> Gate {
         gates.withLock { gates in
             let gate = Gate()

@@ -8,7 +8,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Everything that a session says reaches the delegate, and everything that the delegate answers reaches the session.
+/// Forwards everything that a session reports to the delegate, and everything that the delegate answers to the session.
 @Suite(.timeLimit(.minutes(5))) struct DelegateForwardingTests {
     private let tx = TransactionManager.testing()
     private let scene: DelegateScene
@@ -26,7 +26,7 @@ import WaybillTesting
         #expect(captured == direct)
     }
 
-    /// Broken, a newer Foundation could call a method that nobody forwards.
+    /// Breaks when a newer Foundation can call a method that is not forwarded.
     @Test func everyMethodOfTheDelegateProtocolsIsListed() throws {
         let folder = try TemporaryDirectory()
         let process = Process()
@@ -72,10 +72,10 @@ import WaybillTesting
     }
 }
 
-/// Declares no more than it has to.
+/// Declares only the protocol that a delegate must have.
 private final class Plain: NSObject, URLSessionDelegate, Sendable {}
 
-/// Declares everything and has nothing of its own.
+/// Declares every protocol and implements only the required methods, without code.
 private final class Defaults: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
     URLSessionWebSocketDelegate, Sendable
 {
@@ -91,7 +91,7 @@ private final class Defaults: NSObject, URLSessionDataDelegate, URLSessionDownlo
     ) {}
 }
 
-/// What the compiler knows of a module.
+/// The compiler's description of a module.
 private struct SymbolGraph: Decodable {
     struct Symbol: Decodable {
         struct Kind: Decodable { var identifier: String }

@@ -8,7 +8,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Requests of code that cannot change are recorded while passive capture runs, and tied where that can be told.
+/// While passive capture runs, requests of unchanged code are recorded, and linked if their transaction is known.
 @Suite(.timeLimit(.minutes(5)))
 struct PassiveCaptureTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
@@ -112,7 +112,7 @@ struct PassiveCaptureTests {
         session.finishTasksAndInvalidate()
     }
 
-    /// Such a session follows a redirect at once, with everything that the request carries.
+    /// A session without a delegate follows a redirect at once, with all fields of the request.
     @Test func aSessionWithoutADelegateGetsNoFieldAndIsTiedAllTheSame() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let session = URLSession(configuration: .ephemeral)
@@ -124,7 +124,7 @@ struct PassiveCaptureTests {
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, a later request of somebody else would carry it.
+    /// Breaks when a later request of other code carries the field.
     @Test func theFieldIsOnlyOnItsOwnRequest() async throws {
         let server = try LoopbackServer {
             $0.path == "/there" ? .init(status: 302, headers: [("Location", "/here")]) : .text("hello")
@@ -167,8 +167,8 @@ struct PassiveCaptureTests {
         #expect(Callers.take(request) == nil)
     }
 
-    /// One line at start-up, then code that knows nothing of it; in a process of its own, since there is one shared
-    /// session in each.
+    /// One line at start-up, then code that knows nothing of Waybill. It runs in a separate process, since each process
+    /// has only one shared session.
     @Test func theSharedSessionIsCapturedFromTheStartOn() async throws {
         let (server, folder) = (try LoopbackServer { _ in .text("hello") }, try TemporaryDirectory())
         let child = try ChildProcess(
@@ -211,7 +211,7 @@ struct PassiveCaptureTests {
         #expect(tx.health.isGood)
     }
 
-    /// Broken, the answers of a caller's own class would be lost.
+    /// Breaks when the answers of the caller's own class are lost.
     @Test func aClassThatTheCallerHasPutThereIsAskedFirst() {
         let configuration = URLSessionConfiguration.ephemeral
         let native = configuration.protocolClasses ?? []
@@ -227,7 +227,7 @@ struct PassiveCaptureTests {
         }
     }
 
-    /// The short form; `TestProcess cancel-passive 8000` is the long one.
+    /// The short form of `TestProcess cancel-passive 8000`.
     @Test(arguments: ["passive", "delegate"]) func cancellingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(
         way: String
     ) async throws {
@@ -243,10 +243,10 @@ struct PassiveCaptureTests {
     }
 }
 
-/// Has nothing to say.
+/// Implements no methods.
 private final class Silent: NSObject, URLSessionTaskDelegate, Sendable {}
 
-/// Answers nothing.
+/// Accepts every request and never answers.
 private final class SomebodyElses: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
 }

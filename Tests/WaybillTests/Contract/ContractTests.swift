@@ -9,7 +9,7 @@ import FoundationNetworking
 import WaybillQueries
 #endif
 
-/// Whatever the way in, the caller gets what bare `URLSession` gives, and the record says what happened.
+/// However a request is made, the caller gets the same as from bare `URLSession`, and the record says what happened.
 @Suite(.timeLimit(.minutes(5)))
 struct ContractTests {
     @Test(arguments: WayIn.all) func anAnswerIsWhole(way: WayIn) async throws {
@@ -136,7 +136,7 @@ struct ContractTests {
             case .hungUp: .closed
             }
         }
-        // What a reset is called depends on whether it overtakes the bytes before it.
+        // The error of a reset depends on whether it overtakes the bytes before it.
         let trial = try await Trial(
             WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: breakage != .reset)
         #expect(trial.outcome.status == nil)

@@ -4,11 +4,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a caller got.
+/// The result of a request for its caller.
 enum Outcome: Equatable, Sendable {
     case answered(status: Int, url: URL?, fields: [String: String], body: Data)
     case failed(URLError.Code)
-    /// What was thrown is no `URLError`.
+    /// The thrown error is not a `URLError`.
     case strange(String)
 
     init(_ send: () async throws -> (Data, URLResponse)) async {
@@ -28,21 +28,21 @@ enum Outcome: Equatable, Sendable {
         }
     }
 
-    /// The body of an answer; nil where there was none.
+    /// The body of an answer; `nil` if the request failed.
     var body: Data? {
         guard case .answered(_, _, _, let body) = self else { return nil }
         return body
     }
 
-    /// The status of an answer; nil where there was none.
+    /// The status of an answer; `nil` if the request failed.
     var status: Int? {
         guard case .answered(let status, _, _, _) = self else { return nil }
         return status
     }
 }
 
-/// `URLSession` as it is, without capture: what a way in is compared with. Never cancelled, which it does not survive on
-/// Linux, and never asked for a password, for which it waits for ever.
+/// `URLSession` without capture, for comparison. It is never cancelled, because on Linux it doesn't survive that. It is
+/// never asked for a password, because it would wait for ever.
 enum BareSession {
     static func send(_ call: WayIn.Call) async throws -> (Data, URLResponse) {
         let session = URLSession(configuration: .ephemeral)

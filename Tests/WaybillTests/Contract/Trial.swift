@@ -10,19 +10,19 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// One request made by a way in: what the caller got and what was recorded, which are checked against each other and
-/// against bare `URLSession`.
+/// One request made in one way: the caller's result and the record, checked against each other and against bare
+/// `URLSession`.
 struct Trial {
     let outcome: Outcome
     let exchange: TransactionRecord.Exchange
     let login: GUID
 
-    /// Makes a request twice: captured, within a transaction of its own, and bare.
+    /// Makes a request twice: captured, within its own transaction, and bare.
     ///
     /// - Parameters:
     ///   - isCompared: Whether bare `URLSession` gets that far here.
-    ///   - isCancelledBeforehand: Whether the task that makes the captured request is cancelled before it does.
-    ///   - cancel: Called with the task that makes the captured request, to cancel it whenever the case is about that.
+    ///   - isCancelledBeforehand: Whether the task is cancelled before it makes the captured request.
+    ///   - cancel: Called with the task that makes the captured request, to cancel it if the case needs that.
     init(
         _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCancelledBeforehand: Bool = false,
         cancel: (@Sendable (Task<Outcome, Never>) async -> Void)? = nil
@@ -51,7 +51,7 @@ struct Trial {
         check(call, by: way)
     }
 
-    /// What holds of every exchange.
+    /// Checks that hold for every exchange.
     private func check(_ call: WayIn.Call, by way: WayIn) {
         #expect(exchange.method == call.request.httpMethod)
         #expect(exchange.url == call.request.url?.absoluteString)

@@ -6,14 +6,14 @@ import Waybill
 import FoundationNetworking
 #endif
 
-/// A way of making requests that are recorded: what the contract is tried on. They are listed in `WaysIn.swift`.
+/// A way to make recorded requests, for the contract to test. `WaysIn.swift` lists them all.
 struct WayIn: Sendable, CustomTestStringConvertible {
     /// A request as the contract makes it.
     struct Call: Sendable {
         enum Body: Sendable {
             case none
             case data(Data)
-            /// Given out by a stream of unknown length.
+            /// A body from a stream of unknown length.
             case stream(Data)
             case file(URL)
         }
@@ -21,7 +21,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         var request: URLRequest
         var body = Body.none
 
-        /// The request with its body, for those who take bodies no other way.
+        /// The request with its body, for ways that accept a body only inside the request.
         var requestWithBody: URLRequest {
             var copy = request
             switch body {
@@ -34,8 +34,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What a way cannot see or do, and the contract therefore does not ask of it. Each is said in the guide on
-    /// capture.
+    /// A limit of a way, which the contract therefore does not test. The guide on capture names each of them.
     enum Limit: Sendable, CaseIterable {
         /// The length of the request's body is not recorded.
         case requestBody
@@ -47,7 +46,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         case redirects
         /// A redirect to another host keeps the header field, or one to the same host loses it.
         case fieldOverRedirects
-        /// The request carries no header field by itself.
+        /// The request carries no header field unless its code adds it.
         case field
         /// A 401 that asks for a name and a password is not answered, as with bare `URLSession` on Linux.
         case challenge
@@ -59,26 +58,26 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         case errors
         /// A request that is cancelled before it is sent is not recorded.
         case unsent
-        /// A compressed answer is given as it is.
+        /// A compressed answer is returned compressed.
         case compression
     }
 
     var name: String
     var limits: Set<Limit> = []
-    /// Makes the request for the current transaction. Gives what the caller gets and throws what is thrown to it;
-    /// cancelling the task cancels the request.
+    /// Makes the request for the current transaction. It returns and throws the same as the caller gets; cancelling the
+    /// task cancels the request.
     var send: @Sendable (Call, TransactionManager) async throws -> (Data, URLResponse)
 
     var testDescription: String { name }
 }
 
 extension [WayIn] {
-    /// Those without a limit.
+    /// Returns the ways without a limit.
     func without(_ limit: WayIn.Limit) -> [WayIn] { filter { !$0.limits.contains(limit) } }
 }
 
 extension WayIn {
-    /// A request that can be told from others.
+    /// A request that a test can tell from others.
     static func request(_ url: URL, _ method: String = "GET") -> URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -86,7 +85,7 @@ extension WayIn {
         return request
     }
 
-    /// Bytes that show where they were in the whole.
+    /// Bytes that show their position in the whole.
     static func pattern(_ count: Int) -> Data {
         var data = Data(count: count)
         data.withUnsafeMutableBytes { bytes in

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 extension WayIn {
-    /// Those of code that has a session, a delegate or an HTTP stack of its own.
+    /// The ways of code that has its own session, delegate or HTTP stack.
     static let capture = [
         WayIn(name: "capturing delegate", limits: [.challenge], send: DelegateClient.send),
         WayIn(
@@ -20,7 +20,7 @@ extension WayIn {
     ]
 }
 
-/// Somebody's client that has a delegate.
+/// A client that has a delegate.
 private final class DelegateClient: NSObject, URLSessionDataDelegate, Sendable {
     private let body = Locked(Data())
     private let answer = Answer()
@@ -48,7 +48,7 @@ private final class DelegateClient: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-/// Somebody's client that knows nothing of transactions.
+/// A client that knows nothing of transactions.
 private enum PassiveClient {
     private final class Silent: NSObject, URLSessionTaskDelegate, Sendable {}
 
@@ -144,8 +144,8 @@ private enum SocketClient {
     }
 }
 
-/// What a client waits for; the first end counts, also one that comes before somebody waits, as that of a task that was
-/// cancelled beforehand may.
+/// The result that a client waits for. The first result counts, even before the client waits: a task that is cancelled
+/// beforehand may end that early.
 private final class Answer: Sendable {
     private typealias Waiting = CheckedContinuation<(Data, URLResponse), any Error>
 
@@ -165,7 +165,7 @@ private final class Answer: Sendable {
         waiting?.resume(with: result)
     }
 
-    /// Has it resumed at the first end, which may have come already.
+    /// Resumes the continuation with the first result, which may have arrived already.
     private func wait(_ waiting: Waiting) {
         let first = state.withLock { state in
             state.waiting = waiting
@@ -190,12 +190,12 @@ private final class Answer: Sendable {
                 if Task.isCancelled { task.cancel() } else { task.resume() }
             }
         } onCancel: {
-            // On Linux a cancellation waits for URLSession, which may be waiting for this task.
+            // On Linux, `cancel()` waits for URLSession, which may be waiting for this task.
             session.delegateQueue.addOperation { task.cancel() }
         }
     }
 
-    /// Waits for a piece of work that cannot be interrupted, for a time at most and until the calling task is cancelled.
+    /// Waits for uninterruptible work, until a deadline or until the calling task is cancelled.
     func deadline(
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> (Data, URLResponse)
     ) async throws -> (Data, URLResponse) {
@@ -217,7 +217,7 @@ private final class Answer: Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// Without what makes early cancellations trap on Linux.
+    /// A configuration without the cache that makes early cancellations trap on Linux.
     fileprivate static var withoutCache: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

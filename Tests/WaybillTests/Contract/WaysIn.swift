@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension WayIn {
-    /// Every way in.
+    /// Every way to make a request.
     static let all = session + capture
 
     /// The forms of the captured session.
@@ -18,7 +18,7 @@ extension WayIn {
             case .file(let file): try await tx.session.upload(for: call.request, fromFile: file)
             }
         },
-        // A task that is cancelled before it is resumed sends nothing and records nothing.
+        // A task that is cancelled before it is resumed sends and records nothing.
         WayIn(name: "session.dataTask and uploadTask", limits: [.unsent]) { call, tx in
             try await completed { handler in
                 switch call.body {
@@ -61,7 +61,7 @@ extension WayIn {
         }
         if Task.isCancelled { task.cancel() } else { task.resume() }
         return try await withTaskCancellationHandler {
-            // Detached, so that the answer is waited for also where the task is cancelled.
+            // Detached, to wait for the answer even if the task is cancelled.
             let answer = await Task.detached { await answers.first { _ in true } }.value
             guard let answer else { throw URLError(.unknown) }
             return try answer.get()

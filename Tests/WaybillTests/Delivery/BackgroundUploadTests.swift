@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import Waybill
 @testable import WaybillStore
 
-/// Sets that go out from files, whose answers may come to another launch than the one that sent them.
+/// Sets that are sent from files. Their answers may reach a later launch than the one that sent them.
 @Suite(.timeLimit(.minutes(5))) struct BackgroundUploadTests {
     private let folder: TemporaryDirectory
 
@@ -25,7 +25,7 @@ import WaybillTesting
             folder: folder.url.appending(path: "uploads"), timeout: timeout)
     }
 
-    /// A launch of an app: its store stays.
+    /// A launch of an app that keeps its store.
     private func launch(
         _ transport: URLSessionTransport, clock: any TransactionClock = SystemClock()
     ) -> TransactionManager {
@@ -37,7 +37,7 @@ import WaybillTesting
         }
     }
 
-    /// A launch that sends a set to where nobody answers, and ends; gives the set's ID.
+    /// Sends a set to a server that never answers, and ends; returns the set's ID.
     private func launchWithoutAnswer(clock: any TransactionClock = SystemClock()) async throws -> GUID {
         let nobody = try RawListener()
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
@@ -60,7 +60,7 @@ import WaybillTesting
         #expect(files == [])
     }
 
-    /// Broken, an app that is seldom woken would deliver too little each time.
+    /// Breaks when an app that is seldom woken delivers too little each time.
     @Test func anUploadCarriesTheFactsOfSeveralSets() async throws {
         let collector = try ScriptedCollector()
         let tx = launch(transport(to: collector.server.url("/")))
@@ -69,7 +69,7 @@ import WaybillTesting
         #expect(collector.taken.map(\.factCount) == [2_700])
     }
 
-    /// Broken, an app that is seldom woken would begin one upload each time, and the rest would wait for days.
+    /// Breaks when an app that is seldom woken begins one upload each time and the rest waits for days.
     @Test func severalUploadsAreUnderWayAtOnce() async throws {
         let nobody = try RawListener()
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
@@ -79,7 +79,7 @@ import WaybillTesting
         #expect(report.error?.message.hasPrefix("2 background uploads are under way") == true)
         #expect(report.pending == 9_000)
         #expect(files.count == 4, "two sets, and what is sent of them: \(files)")
-        // What is recorded later does not wait for them, up to four uploads.
+        // Facts that are recorded later do not wait for them, up to four uploads.
         for _ in 0..<3 {
             tx.perform(Login.self) { $0.log(.requestSent) }
             report = await tx.flush()
@@ -93,7 +93,7 @@ import WaybillTesting
         #expect(files == [])
     }
 
-    /// Broken, four uploads that fail for one reason would delay the next attempt as four failures in a row do.
+    /// Breaks when four uploads that fail for one reason delay the next attempt as four failures in a row do.
     @Test func uploadsThatFailTogetherPauseOnce() async throws {
         let collector = try ScriptedCollector([{ _ in .text("no", status: 503) }, { _ in .text("no", status: 503) }])
         let tx = launch(transport(to: collector.server.url("/")))
@@ -108,7 +108,7 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 9_000))
     }
 
-    /// Broken, what an app had sent when it was ended would go out once more in another set, or never be settled.
+    /// Breaks when a set that was under way when the app ended is sent again in another set, or is never settled.
     @Test func theNextLaunchBooksTheAnswerToWhatAnEarlierOneHasSent() async throws {
         let set = try await launchWithoutAnswer()
         let collector = try ScriptedCollector()
@@ -121,7 +121,7 @@ import WaybillTesting
         #expect(await next.flush() == FlushReport())
     }
 
-    /// Broken, an app that delivers in another way while a set is under way would have its facts sent twice.
+    /// Breaks when an app that delivers in another way while a set is under way sends its facts twice.
     @Test func aFlushByAnotherTransportLeavesTheSetThatIsUnderWay() async throws {
         _ = try await launchWithoutAnswer()
         let collector = try ScriptedCollector()
@@ -131,7 +131,7 @@ import WaybillTesting
         #expect(await launch(transport(to: collector.server.url("/"))).flush() == FlushReport(delivered: 3))
     }
 
-    /// Broken, facts whose answer never comes would stay on the device for good.
+    /// Breaks when facts whose answer never arrives stay on the device for good.
     @Test func whereNoAnswerComesTheLeaseEndsAndTheFactsGoAgain() async throws {
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
         let set = try await launchWithoutAnswer(clock: clock)
@@ -144,7 +144,7 @@ import WaybillTesting
         #expect(files == [])
     }
 
-    /// Broken, a set that is refused would be sent again and again, as it was.
+    /// Breaks when a refused set is sent unchanged again and again.
     @Test func aSetThatIsRefusedIsGivenUpAndItsFactsStayPending() async throws {
         let collector = try ScriptedCollector([{ _ in .text("no", status: 503) }])
         let tx = launch(transport(to: collector.server.url("/")))
@@ -156,7 +156,7 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 3))
     }
 
-    /// Broken, what a user has erased would stay in files, with the proofs of who recorded it, and might still be sent.
+    /// Breaks when erased data stays in files, with the proofs of who recorded it, and may still be sent.
     @Test(arguments: [true, false]) func anErasureEndsTheUploadsAndRemovesTheirFiles(isReplaced: Bool) async throws {
         let nobody = try RawListener()
         let tx = launch(
@@ -175,13 +175,13 @@ import WaybillTesting
         #expect(files.filter { !$0.hasPrefix(".") } == [])
         try await tx.erase(.all)
         #expect(files == [])
-        // And nothing waits for an answer to them.
+        // Delivery no longer waits for their answers.
         tx.delivery = .collector(collector.server.url("/"))
         tx.perform(Login.self) { _ in }
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 
-    /// Broken, turning recording off would leave what it erases in files.
+    /// Breaks when turning recording off leaves the erased data in files.
     @Test func recordingOffEndsTheUploadsOfWhatItErases() async throws {
         let nobody = try RawListener()
         var options = TransactionManager.Options()
@@ -199,7 +199,7 @@ import WaybillTesting
         #expect(files == [])
     }
 
-    /// Broken, a file that was cut off when the device lost its power would hold up delivery.
+    /// Breaks when a file that was cut off by a power loss holds up delivery.
     @Test func aFileThatCannotBeReadIsRemovedAndItsFactsGoAgain() async throws {
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
         let set = try await launchWithoutAnswer(clock: clock)
@@ -210,7 +210,7 @@ import WaybillTesting
         #expect(files.filter { $0.hasSuffix(".set") } == [])
     }
 
-    /// Broken, when the system takes the time away the set would be given up, though the system still sends it.
+    /// Breaks when the set is given up once the system withdraws the time, though the system still sends it.
     @Test func aFlushThatIsEndedLeavesItsSetUnderWay() async throws {
         let nobody = try RawListener()
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))

@@ -13,7 +13,7 @@ import WaybillTesting
                 + Array(repeating: .seconds(3_600), count: 4))
     }
 
-    /// Broken, clients that failed together come back together.
+    /// Breaks when clients that failed together come back together.
     @Test func waitsAreSpreadEvenlyBetweenNothingAndTheBound() {
         var generator = RandomNumbers(seed: 7)
         let waits = (0..<4_000).map { _ in Backoff().wait(afterFailures: 3, using: &generator) / .seconds(40) }

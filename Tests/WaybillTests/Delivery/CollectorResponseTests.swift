@@ -8,7 +8,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// What of an answer settles facts.
+/// The answers that settle facts.
 @Suite(.timeLimit(.minutes(5))) struct CollectorResponseTests {
     private let set = OutgoingSet(id: GUID(), body: [], factCount: 3)
     private let source = GUID()
@@ -40,7 +40,7 @@ import FoundationNetworking
         #expect(!isTaken(Receipt(set: set.id, acceptedCount: 2)) && !isTaken(Receipt(set: set.id, acceptedCount: 4)))
     }
 
-    /// Broken, a report would count two rejections, and the ledger one: three facts were sent, and two were booked.
+    /// Breaks when a report counts two rejections and the ledger one: three facts were sent, and two were booked.
     @Test func aReceiptThatNamesARejectedFactTwiceIsNone() {
         let byPlace = [rejection(7, at: 0), rejection(8, at: 0)]
         #expect(!isTaken(Receipt(set: set.id, acceptedCount: 1, rejections: byPlace)))

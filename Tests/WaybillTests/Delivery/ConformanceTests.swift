@@ -6,10 +6,10 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// Every transport in the box goes through the kit, and every way to break a rule is found by it.
+/// Every transport in the box passes the kit, and the kit finds every way to break a rule.
 @Suite(.timeLimit(.minutes(5)))
 struct ConformanceTests {
-    // MARK: What conforms
+    // MARK: Transports that conform
 
     @Test func urlSessionTransportConforms() async throws {
         let collector = try ScriptedCollector()
@@ -47,7 +47,7 @@ struct ConformanceTests {
         }
     }
 
-    // MARK: What does not
+    // MARK: Transports that don't
 
     private struct Broken: FlushTransport {
         let answer: @Sendable (OutgoingSet) async throws -> Receipt

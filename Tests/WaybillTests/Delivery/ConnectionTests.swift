@@ -5,13 +5,13 @@ import WaybillCore
 
 @testable import Waybill
 
-/// Connections that are closed when nobody expects it.
+/// Connections that close unexpectedly.
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
 
-    /// Broken, a relay that hangs up costs half a minute each time: libcurl sends again what went over a connection
-    /// that had been used before, and swift-corelibs-foundation has no body for it a second time.
+    /// Breaks when a relay that hangs up costs half a minute each time: libcurl repeats a request if the connection had
+    /// been used before, and swift-corelibs-foundation has no body for the repeat.
     @Test func aConnectionThatIsClosedAfterItWasUsedCostsNothing() async throws {
         let receipt = Receipt(set: set.id, acceptedCount: 3)
         let count = Locked(0)

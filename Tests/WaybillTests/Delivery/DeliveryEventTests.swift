@@ -50,7 +50,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a reader that sleeps costs the app its memory.
+    /// Breaks when a reader that sleeps costs the app its memory.
     @Test func whoDoesNotKeepUpMissesTheOldest() async {
         let events = DeliveryEvents()
         let stream = events.stream()
@@ -61,7 +61,7 @@ import WaybillTesting
 
     // MARK: canFlush
 
-    /// Broken, an app that is to deliver over Wi-Fi only costs its user money.
+    /// Breaks when an app that is to deliver only over Wi-Fi costs its user money.
     @Test func whereTheAppSaysNoNothingIsSentWhoeverAsks() async {
         let isAllowed = Locked(false)
         let tx = TransactionManager.testing(delivery: .transport(transport)) { options in

@@ -11,13 +11,13 @@ import WaybillTesting
 /// The table of the guide `Deliver.md`, row by row, against real sockets.
 @Suite(.timeLimit(.minutes(5)))
 struct DeliveryPolicyTests {
-    /// What delivery does about an answer.
+    /// The effect of an answer on delivery.
     enum Consequence: Equatable {
-        /// Tries again by itself after a pause of its own, and at once for who asks.
+        /// Tries again on its own after a pause, and at once on request.
         case backsOff
-        /// Sends nothing before the time, whoever asks.
+        /// Sends nothing before the time, not even on request.
         case waits(Int)
-        /// Sends nothing until there is a new delivery, whoever asks.
+        /// Sends nothing until a new delivery is set, not even on request.
         case stops
     }
 
@@ -35,7 +35,7 @@ struct DeliveryPolicyTests {
             (self.name, self.code, self.words, self.then, self.answer) = (name, code, words, then, answer)
         }
 
-        /// An answer of a status and nothing else.
+        /// An answer with only a status and headers.
         init(
             _ status: Int, _ code: WaybillError.Code = .transport, saying words: String, then: Consequence = .backsOff,
             headers: [(name: String, value: String)] = []
@@ -96,7 +96,7 @@ struct DeliveryPolicyTests {
         Row("the receipt breaks off", saying: "could not be reached") { set in .verdicts(on: set).cutShort },
     ]
 
-    /// Broken, an answer would settle what nobody has, cost facts, or have a device ask for ever.
+    /// Breaks when an answer settles facts that nobody has, loses facts, or makes a device retry for ever.
     @Test(arguments: rows) func whatAnAnswerMeansIsWhatTheTableSays(row: Row) async throws {
         let asked = row.name.hasPrefix("415") ? 2 : 1  // without compression, too
         let collector = try ScriptedCollector(Array(repeating: row.answer, count: asked))
@@ -127,7 +127,7 @@ struct DeliveryPolicyTests {
         try await place.expectEverythingIsSettled()
     }
 
-    // MARK: Nobody answers
+    // MARK: No answer
 
     @Test func aRefusedConnectionSettlesNothing() async throws {
         try await Place(URLSessionTransport(collector: try refusedURL())).expectNothingIsSettled(
@@ -190,8 +190,8 @@ struct DeliveryPolicyTests {
         #expect(await place.tx.flush() == FlushReport(delivered: 3))
     }
 
-    /// Breaks when the pause is reckoned by another clock than the one that was given: a device whose clock is wrong
-    /// would wait for a day, or not at all.
+    /// Breaks when the pause uses another clock than the one that was given: a device whose clock is wrong would wait
+    /// for a day, or not at all.
     @Test func aDateWithoutTheAnswersOwnGoesByTheClock() async throws {
         let collector = try ScriptedCollector([
             { _ in .init(status: 503, headers: [("Retry-After", "Thu, 01 Jan 2026 00:01:30 GMT")]) }
@@ -225,7 +225,7 @@ struct DeliveryPolicyTests {
         )
     }
 
-    /// Breaks when a set that was damaged on its way has a fact put into quarantine that nothing is wrong with.
+    /// Breaks when a set that was damaged in transit puts a valid fact into quarantine.
     @Test func aSetThatArrivesDamagedIsSentAgain() async throws {
         let collector = try ScriptedCollector([{ _ in Self.problem(400) }, { .verdicts(on: $0) }])
         let place = Place(URLSessionTransport(collector: collector.server.url()))
@@ -237,7 +237,7 @@ struct DeliveryPolicyTests {
         login.finish()
     }
 
-    /// Breaks when one fact that the collector does not take holds up delivery for good.
+    /// Breaks when one fact that the collector refuses holds up delivery for good.
     @Test func aFactThatIsRefusedWithItsSetGoesIntoQuarantineAndHoldsUpNoOther() async throws {
         let answer: ScriptedCollector.Answer = { set in
             let isBad = set.sources.contains { $0.facts.contains { [1, 23, 24].contains($0.sequence) } }
@@ -254,7 +254,7 @@ struct DeliveryPolicyTests {
         try await place.expectEverythingIsSettled(quarantined: 3)
     }
 
-    /// Breaks when a collector that refuses everything has a device put all it has into quarantine at once.
+    /// Breaks when a collector that refuses everything makes a device quarantine all its facts at once.
     @Test func whereEverythingIsRefusedMostOfItWaits() async throws {
         let collector = try ScriptedCollector(Array(repeating: { _ in Self.problem(422) }, count: 200))
         let place = Place(URLSessionTransport(collector: collector.server.url()))
@@ -267,7 +267,7 @@ struct DeliveryPolicyTests {
         #expect(collector.requestCount == asked, "by itself it waits")
     }
 
-    /// Breaks when a source whose description is refused holds up the others, or takes their facts into quarantine.
+    /// Breaks when a source whose description is refused holds up the others, or quarantines their facts.
     @Test func aSourceThatIsRefusedHoldsUpNoOther() async throws {
         let folder = try TemporaryDirectory()
         func launch(_ app: String, _ transport: InMemoryTransport) -> TransactionManager {
@@ -277,7 +277,7 @@ struct DeliveryPolicyTests {
                 (options.app, options.diagnostics) = (app, { _ in })
             }
         }
-        // It has delivered its facts, and only its end is news.
+        // It has delivered its facts. Only its end is new.
         do {
             let earlier = launch("bad", InMemoryTransport())
             earlier.perform(Login.self) { _ in }
@@ -318,7 +318,7 @@ struct DeliveryPolicyTests {
     }
 }
 
-/// A manager with something to deliver, and the clock it goes by.
+/// A manager with facts to deliver, and its clock.
 private struct Place {
     let clock: ManualClock
     let tx: TransactionManager

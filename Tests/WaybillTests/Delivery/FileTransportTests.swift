@@ -82,7 +82,7 @@ import WaybillCore
         let set = try set()
         _ = try await transport.send(set)
         let name = try #require(try directory.names().first)
-        // A folder of the file's name: the rename cannot replace it, whoever runs the test.
+        // A folder has the file's name, so the rename fails for every user.
         try FileManager.default.removeItem(at: directory.file(name))
         try FileManager.default.createDirectory(at: directory.file(name), withIntermediateDirectories: false)
         await #expect(throws: WaybillError.self) { try await transport.send(set) }

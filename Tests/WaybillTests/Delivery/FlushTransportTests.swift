@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// A queue that keeps what it is given.
+/// A queue that keeps its messages.
 private final class MessageQueue: Sendable {
     let largestMessage: Int
     let isClosed = Locked(false)

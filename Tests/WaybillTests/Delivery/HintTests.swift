@@ -5,7 +5,7 @@ import Waybill
 import WaybillCore
 import WaybillTesting
 
-/// Nothing arrives, and nothing is wrong: health says why.
+/// Health says why nothing arrives although nothing is wrong.
 @Suite(.timeLimit(.minutes(5))) struct HintTests {
     private let transport = InMemoryTransport()
     private let told = Locked<[String]>([])
@@ -46,7 +46,7 @@ import WaybillTesting
         #expect(tx.health.hints == [])
     }
 
-    /// Breaks when somebody looks for a fault in the network, and recording is off.
+    /// Breaks when a developer looks for a fault in the network although recording is off.
     @Test func recordingThatIsOffIsSaid() {
         let tx = manager(delivery: .transport(transport))
         tx.recording = .off
@@ -56,7 +56,7 @@ import WaybillTesting
         #expect(TransactionManager.disabled.health.hints.map { $0.contains("disabled") } == [true])
     }
 
-    /// Breaks when a server's part is missing, and the reason was on a console that was not looked at.
+    /// Breaks when a server's part is missing, and the reason appeared only on a console that nobody read.
     @Test func aHostWithoutTheHeaderFieldIsInHealthAsOnTheConsole() async throws {
         let tx = manager(delivery: .transport(transport), hosts: ["api.example.com"])
         let url = try #require(URL(string: "https://api.exmaple.com/login"))
@@ -80,7 +80,7 @@ import WaybillTesting
         #expect(tx.health.hints.count == 20)
     }
 
-    /// Breaks when a collector that refuses everything is noticed only by who thinks of asking for health.
+    /// Breaks when only a developer who asks for health learns that a collector refuses everything.
     @Test func aFailureOfDeliveryIsOnTheConsoleAsInHealth() async {
         let tx = manager(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }

@@ -9,13 +9,13 @@ import WaybillTesting
 @testable import Waybill
 @testable import WaybillLegacy
 
-/// Delivery to a server of the first framework: a 2xx settles, a 503 says when, a 401 wants a new token; all else is
-/// sent again.
+/// Delivery to a server of the first framework: a 2xx settles, a 503 gives the time of the next attempt, and a 401
+/// requires a new token. After all other answers the set is sent again.
 @Suite(.timeLimit(.minutes(5)))
 struct LegacyDeliveryTests {
     private static let format = SetFormat.v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")
 
-    /// Closes the connection without an answer; of a status that the server does not count as an acceptance.
+    /// Closes the connection without an answer. The server does not count its status as an acceptance.
     private static let hangingUp = {
         var answer = LoopbackServer.Response.closed
         answer.status = 500
@@ -34,7 +34,7 @@ struct LegacyDeliveryTests {
         return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
     }
 
-    /// Three facts, of which that version can say two.
+    /// Records three facts. The version can express two of them.
     private func record(_ tx: TransactionManager) { tx.perform(Login.self) { $0.log(.requestSent) } }
 
     // MARK: The request
@@ -73,7 +73,7 @@ struct LegacyDeliveryTests {
         #expect(server.server.requests.isEmpty)
     }
 
-    /// A server chose its reader by the media type: it would answer another version with 415.
+    /// A server chose its reader by the media type. It would answer another version with 415.
     @Test func theVersionOfTheMediaTypeIsTheOneThatIsAskedFor() async throws {
         let server = try LegacyServer(version: "1.0.0")
         let tx = TransactionManager.testing(
@@ -83,7 +83,7 @@ struct LegacyDeliveryTests {
         #expect(server.events == [[1]])
     }
 
-    /// Its sets hold openings and events alone, all of which that version can say.
+    /// The kit's sets hold only openings and events, and the version can express both.
     @Test func theTransportConformsInThatVersionToo() async throws {
         let server = try LegacyServer()
         let transport = URLSessionTransport(collector: server.server.url(), format: Self.format)
@@ -110,7 +110,7 @@ struct LegacyDeliveryTests {
         #expect(server.server.requests.count == 1)
     }
 
-    /// Breaks when a server that answers with a page keeps its facts pending for good: its answer is not read.
+    /// Breaks when a server that answers with a page keeps its facts pending for good: the page is not read.
     @Test func howLongTheAnswerIsDoesNotMatter() async throws {
         let server = try LegacyServer([.text(String(repeating: "x", count: 1 << 20), status: 200)])
         let tx = manager(server)
@@ -148,7 +148,7 @@ struct LegacyDeliveryTests {
         .init(status: 500), hangingUp,
     ])
     func allElseSettlesNothingAndIsSentAgain(answer: LoopbackServer.Response) async throws {
-        // A connection that breaks off is tried once more at once.
+        // After a connection breaks off, delivery retries once at once.
         let server = try LegacyServer([answer, answer])
         let tx = manager(server)
         record(tx)
@@ -170,9 +170,9 @@ struct LegacyDeliveryTests {
         #expect(Set(server.taken.flatMap { $0.transactions.map(\.id) }).count == 1)
     }
 
-    // MARK: What that version has no place for
+    // MARK: Facts without a place in that version
 
-    /// Broken, endings and exchanges are gone without a trace, or block what comes behind them.
+    /// Breaks when endings and exchanges vanish without a trace, or block the facts behind them.
     @Test func whatCannotBeSaidIsKeptInQuarantineAndTheLedgerBalances() async throws {
         let server = try LegacyServer()
         let tx = manager(server)
@@ -190,7 +190,7 @@ struct LegacyDeliveryTests {
         #expect(kept.first?.fact?.content == .closed(Fact.Closed(outcome: .succeeded)))
     }
 
-    /// The day the server gives way to a collector.
+    /// The day that a collector replaces the server.
     @Test func whatCouldNotBeSaidGoesToACollectorOnRequest() async throws {
         let server = try LegacyServer()
         let tx = manager(server)
@@ -204,7 +204,7 @@ struct LegacyDeliveryTests {
         #expect(try await ledger(tx) == Ledger(recorded: 3, delivered: 3))
     }
 
-    /// Broken, what is logged after a flush, as in every use case of any length, goes to no transaction.
+    /// Breaks when an event that is logged after a flush, as in any long use case, belongs to no transaction.
     @Test func anEventFindsItsTransactionThoughAnEarlierSetOpenedIt() async throws {
         let server = try LegacyServer()
         let tx = manager(server)

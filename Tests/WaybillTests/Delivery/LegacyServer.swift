@@ -3,7 +3,7 @@ import TestSupport
 import WaybillCore
 import WaybillLegacy
 
-/// A server of the first framework that answers as a script says, one answer after the other, and then 202.
+/// A server of the first framework that gives the answers of a script, one after the other, and then 202.
 final class LegacyServer: Sendable {
     private struct State {
         var script: [LoopbackServer.Response]
@@ -17,7 +17,7 @@ final class LegacyServer: Sendable {
         let state = Locked(State(script: script))
         self.state = state
         server = try LoopbackServer { request in
-            // It chose its version by the media type, and knew no compression.
+            // The old server chose its version by the media type, and knew no compression.
             guard request.header("Content-Type") == "application/vnd.fp.apptxnset-v\(version)+json;charset=UTF-8",
                 request.header("Content-Encoding") == nil, let set = try? LegacySet.decode(Array(request.body))
             else { return .init(status: 415) }
@@ -29,9 +29,9 @@ final class LegacyServer: Sendable {
         }
     }
 
-    /// The sets that it answered with a 2xx.
+    /// The sets that the server answered with a 2xx.
     var taken: [LegacySet] { state.withLock { $0.taken } }
 
-    /// The codes of the events that it took, by transaction, in order of arrival.
+    /// The codes of the accepted events, by transaction, in order of arrival.
     var events: [[Int]] { taken.flatMap { $0.transactions.map { $0.logs.map(\.event) } } }
 }

@@ -7,14 +7,14 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// Pauses after failures: who keeps them, by which clock, and what ends them.
+/// Pauses after failures: who keeps them, which clock they use, and when they end.
 @Suite(.timeLimit(.minutes(5))) struct PauseTests {
     private let folder: TemporaryDirectory
     private let transport = InMemoryTransport()
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// A launch of an app.
+    /// Launches the app.
     private func launch(_ clock: ManualClock) -> TransactionManager {
         TransactionManager(store: .directory(folder.url), delivery: .transport(transport)) { options in
             options.clock = clock
@@ -30,7 +30,7 @@ import WaybillTesting
 
     // MARK: While the process lives
 
-    /// Broken, a blocked host costs battery: every turn of the loop makes a set and a request.
+    /// Breaks when a blocked host costs battery: every turn of the loop makes a set and a request.
     @Test func whileAPauseLastsNothingIsLeasedOrSent() async throws {
         let clock = ManualClock()
         let tx = TransactionManager.testing(clock: clock, delivery: .transport(transport))
@@ -96,7 +96,7 @@ import WaybillTesting
         #expect(other.sets.map(\.factCount) == [2])
     }
 
-    /// Broken, a flush that an app cuts short would count as a failure of the collector.
+    /// Breaks when a flush that an app cuts short counts as a failure of the collector.
     @Test func aCancelledFlushIsNoFailure() async {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }
@@ -106,7 +106,7 @@ import WaybillTesting
         #expect(transport.sets.count == 2)
     }
 
-    // MARK: Over launches
+    // MARK: Across launches
 
     @Test func aPauseOutlivesTheProcess() async throws {
         let clock = ManualClock()
@@ -139,8 +139,8 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a person who sets the clock back a year silences the app for a year; or one who sets it forward floods
-    /// the collector.
+    /// Breaks when setting the clock back a year silences the app for a year, or setting it forward floods the
+    /// collector.
     @Test(arguments: [-400, 400]) func aTurnedClockNeitherEndsNorProlongsAPause(days: Int) async throws {
         let clock = ManualClock()
         failNext(retryAfter: .seconds(100))
@@ -170,7 +170,7 @@ import WaybillTesting
         #expect(transport.sets.count == 1)
     }
 
-    /// Broken, a flipped bit in one setting ends delivery for good.
+    /// Breaks when a flipped bit in one setting ends delivery for good.
     @Test(arguments: [
         "", "nonsense", "{}", #"{"failures":-1,"until_us":9000000000000000,"asked":true}"#,
         #"{"failures":9223372036854775807,"until_us":-9223372036854775808,"asked":true}"#,
@@ -184,7 +184,7 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 
-    /// Broken, the failure after it overflows the count, at every launch.
+    /// Breaks when the next failure overflows the count, at every launch.
     @Test func aCountOfFailuresThatCannotBeGoesOn() async throws {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }

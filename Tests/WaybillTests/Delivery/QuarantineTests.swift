@@ -8,14 +8,14 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What was rejected is kept, and can be looked at, sent again or handed to somebody.
+/// Rejected facts are kept, and an app can list them, send them again or export them.
 @Suite(.timeLimit(.minutes(5))) struct QuarantineTests {
     private let transport = InMemoryTransport()
     private let tx: TransactionManager
 
     init() { tx = TransactionManager.testing(delivery: .transport(transport)) }
 
-    /// Six facts, of which the collector rejects two.
+    /// Records six facts. The collector rejects two of them.
     private func quarantineTwo() async {
         tx.perform(Login.self) { $0.log(.requestSent, attributes: ["variant": "B"]) }
         tx.perform(Login.self) { $0.log(.requestSent) }
@@ -29,7 +29,7 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 4, rejected: 2))
     }
 
-    /// Breaks when a cloned process goes on under a source whose sequences are taken: everything that it records is rejected.
+    /// Breaks when a cloned process keeps a source whose sequences are taken: all its facts are rejected.
     @Test func aClonedProcessContinuesUnderANewSource() async throws {
         let old = try #require(tx.sources.readableSource?.id)
         let open = tx.begin(Login.self)
@@ -76,7 +76,7 @@ import WaybillTesting
         #expect(try await TransactionManager.disabled.quarantined().isEmpty)
     }
 
-    /// Broken, what an operator has put right at the collector never arrives there, or is counted twice.
+    /// Breaks when facts never arrive after an operator has fixed the collector, or are counted twice.
     @Test func whatWasRejectedIsSentAgainOnRequestAndOnlyThat() async throws {
         await quarantineTwo()
         #expect(try await tx.resendQuarantined() == 2)
@@ -106,7 +106,7 @@ import WaybillTesting
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, quarantined: 2))
     }
 
-    /// Broken, a fact that was erased comes back as damaged, or is sent all the same.
+    /// Breaks when an erased fact comes back as damaged, or is sent anyway.
     @Test func whatWasErasedStaysInQuarantineAndIsNotSentAgain() async throws {
         await quarantineTwo()
         try await tx.erase(.all)

@@ -9,7 +9,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// What a request for a set looks like on the wire: compressed, and as the app's middleware wants it.
+/// The request for a set on the wire: compressed, and modified by the app's middleware.
 @Suite(.timeLimit(.minutes(5)))
 struct RequestTests {
     private let set: OutgoingSet
@@ -45,7 +45,7 @@ struct RequestTests {
         #expect(server.requests.first?.body == Data("{}".utf8))
     }
 
-    /// Broken, a collector of an older version takes nothing from newer clients.
+    /// Breaks when a collector of an older version accepts nothing from newer clients.
     @Test func aCollectorThatTakesNoCompressedBodyGetsItAsItIsAndIsNotAskedAgain() async throws {
         let collector = try ScriptedCollector([{ _ in .init(status: 415) }])
         let transport = URLSessionTransport(collector: collector.server.url())

@@ -13,7 +13,7 @@ import Testing
         #expect(RetryAfter.duration(value, answeredAt: nil, now: .now) == .seconds(seconds))
     }
 
-    /// RFC 9110, section 5.6.7: a recipient takes all three.
+    /// RFC 9110, section 5.6.7: a recipient accepts all three.
     @Test(arguments: ["Sun, 06 Nov 1994 08:50:37 GMT", "Sunday, 06-Nov-94 08:50:37 GMT", "Sun Nov  6 08:50:37 1994"])
     func datesAreTakenInAllTheirForms(value: String) {
         #expect(RetryAfter.duration(value, answeredAt: Self.date, now: .now) == .seconds(60))
@@ -33,7 +33,7 @@ import Testing
             RetryAfter.duration("Sun, 06 Nov 2094 08:49:37 GMT", answeredAt: Self.date, now: .now) == .seconds(86_400))
     }
 
-    /// Broken, a device whose clock stands in another year would wait a day, or not at all.
+    /// Breaks when a device whose clock is set to another year waits a day, or not at all.
     @Test func aDateGoesByTheAnswersOwnClockAndElseByTheDevices() {
         let device = Date(timeIntervalSince1970: 784_111_777)  // 1994-11-06T08:49:37Z
         let value = "Sun, 06 Nov 1994 08:50:37 GMT"

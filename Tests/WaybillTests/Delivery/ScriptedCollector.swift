@@ -4,9 +4,9 @@ import TestSupport
 import WaybillCore
 import WaybillQueries
 
-/// A collector that answers as a script says, one answer after the other, and then takes everything.
+/// A collector that gives the answers of a script, one after the other, and then accepts everything.
 final class ScriptedCollector: Sendable {
-    /// What it does about a set.
+    /// Returns the answer to a set.
     typealias Answer = @Sendable (_ set: TransactionSet) -> LoopbackServer.Response
 
     private struct State {
@@ -32,18 +32,18 @@ final class ScriptedCollector: Sendable {
         }
     }
 
-    /// How often it was asked.
+    /// The number of requests it received.
     var requestCount: Int { server.requests.count }
 
-    /// The sets that it took when its script had ended.
+    /// The sets that it accepted after its script had ended.
     var taken: [TransactionSet] { state.withLock { $0.taken } }
 
-    /// The sequences of the facts that it took.
+    /// The sequences of the accepted facts.
     var sequences: [Int64] { taken.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
 }
 
 extension LoopbackServer.Response {
-    /// A receipt that takes all of a set, but for the facts at some places.
+    /// A receipt that accepts all facts of a set except those at the given indices.
     static func verdicts(
         on set: TransactionSet, rejecting indices: [Int] = [], headers: [(name: String, value: String)] = []
     ) -> LoopbackServer.Response {
@@ -57,10 +57,10 @@ extension LoopbackServer.Response {
     }
 }
 
-/// What was compressed; nil where it is no gzip, or more than 16 MB.
+/// Returns the uncompressed data; `nil` if it is not gzip or is more than 16 MB.
 func gunzip(_ data: Data) -> [UInt8]? {
     var stream = z_stream()
-    // 31: gzip alone (zlib.h, "inflateInit2").
+    // 31: only gzip (zlib.h, "inflateInit2").
     guard inflateInit2_(&stream, 31, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
     defer { inflateEnd(&stream) }
     var (input, output) = (Array(data), [UInt8](repeating: 0, count: 16 << 20))

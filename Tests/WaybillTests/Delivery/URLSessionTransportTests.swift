@@ -11,7 +11,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// What settles a set, and what does not.
+/// The answers that settle a set, and those that don't.
 @Suite(.timeLimit(.minutes(5)))
 struct URLSessionTransportTests {
     private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
@@ -99,7 +99,7 @@ struct URLSessionTransportTests {
             .transport, saying: "cannot be read", from: LoopbackServer { _ in .text(body, type: Receipt.mediaType) })
     }
 
-    /// Breaks when a collector, or what is in its place, can fill the memory of its clients or keep them reading.
+    /// Breaks when a collector, or a server in its place, can fill the memory of its clients or keep them reading.
     @Test(arguments: [(200, "longer than any receipt"), (202, "202"), (422, "422"), (503, "503")])
     func anAnswerWithoutAnEndIsReadUpToALimit(status: Int, saying text: String) async throws {
         let piece = Data(repeating: UInt8(ascii: " "), count: 1 << 20)
@@ -113,7 +113,7 @@ struct URLSessionTransportTests {
         #expect(status != 200 || failure?.remedy == .retry())
     }
 
-    /// Breaks when the limit cuts a receipt that says something of each fact.
+    /// Breaks when the limit cuts off a receipt that has a verdict on each fact.
     @Test func aReceiptIsReadUpToItsLimitAndNoFurther() async throws {
         let limit = (64 << 10) + 2_500 * set.factCount
         let receipt = Receipt(set: set.id, acceptedCount: set.factCount).encoded()
@@ -128,7 +128,7 @@ struct URLSessionTransportTests {
             from: LoopbackServer { _ in .text(long, type: Receipt.mediaType).chunked })
     }
 
-    /// Breaks when such an answer settles something, ends delivery for good, or is not told.
+    /// Breaks when such an answer settles a fact, ends delivery for good, or is not reported.
     @Test func factsOfAnAnswerThatIsTooLongStayPendingAndHealthSaysSo() async throws {
         let collector = try ScriptedCollector([
             { _ in .text(String(repeating: " ", count: 1 << 20), type: Receipt.mediaType) }
@@ -266,7 +266,7 @@ struct URLSessionTransportTests {
         URLSessionTransport(collector: server.url(), token: token)
     }
 
-    /// A collector that always says the same; by default that all is accepted.
+    /// A collector that always gives the same answer; by default it accepts everything.
     private func collector(
         _ receipt: Receipt? = nil, status: Int = 200, type: String = Receipt.mediaType
     ) throws -> LoopbackServer {

@@ -6,7 +6,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// A collector whose certificate nobody vouches for, as somebody in between would show one.
+/// A collector whose certificate is not trusted, like that of a man in the middle.
 @Suite(.timeLimit(.minutes(5))) struct UntrustedCollectorTests {
     @Test func aCertificateThatIsNotTrustedIsToldAndNothingIsSentOrLost() async throws {
         let root = try TemporaryDirectory()

@@ -7,9 +7,9 @@ import WaybillTesting
 @testable import Waybill
 @testable import WaybillStore
 
-/// Delivery in the seconds that the system gives.
+/// Delivery in the seconds that the system grants.
 @Suite(.timeLimit(.minutes(5))) struct BackgroundFlushTests {
-    /// A transport that has a set and says nothing until its task is cancelled.
+    /// A transport that has a set and doesn't answer until its task is cancelled.
     private struct SilentTransport: FlushTransport {
         let hasSet = Gate()
 
@@ -34,7 +34,7 @@ import WaybillTesting
         #expect(await tx.flush() == FlushReport(delivered: 3))
     }
 
-    /// Broken, the system would end an app that goes on flushing when its time is up.
+    /// Breaks when the system ends an app because it goes on flushing after its time is up.
     @Test func whenTheSystemSaysThatTimeIsUpTheFlushEnds() async {
         let (hasReturned, silent) = (Gate(), silent)
         let activity = ExpiringActivity { _, body in
@@ -54,7 +54,7 @@ import WaybillTesting
         await everythingIsFreeToBeSentAgain()
     }
 
-    /// Broken, the system would suspend the app in the middle of the flush.
+    /// Breaks when the system suspends the app in the middle of the flush.
     @Test func theSystemLetsTheProcessRunUntilTheFlushHasEnded() async {
         let transport = InMemoryTransport()
         tx.delivery = .transport(transport)
@@ -72,7 +72,7 @@ import WaybillTesting
         await hasReturned.opened()
     }
 
-    /// Broken, an app that is told at once that it has no time would wait for ever for its report.
+    /// Breaks when an app that is refused time at once waits for its report for ever.
     @Test func whereTheSystemSaysNoAtOnceThereIsAReport() async {
         let activity = ExpiringActivity { _, body in Thread.detachNewThread { body(true) } }
         let report = await tx.flush(deadline: .seconds(3_600), until: FlushEnd(), activity: activity)
@@ -80,7 +80,7 @@ import WaybillTesting
         await everythingIsFreeToBeSentAgain()
     }
 
-    /// Broken, a refresh of SwiftUI, which cancels its task when time is up, would go on.
+    /// Breaks when a SwiftUI refresh, which cancels its task when time is up, goes on.
     @Test func whoeverCancelsTheTaskEndsTheFlush() async {
         let task = Task { await tx.flush(deadline: .seconds(3_600)) }
         await silent.hasSet.opened()
@@ -89,7 +89,7 @@ import WaybillTesting
         await everythingIsFreeToBeSentAgain()
     }
 
-    /// Broken, a refresh that is told by a handler would go on.
+    /// Breaks when a refresh goes on after its handler reports that time is up.
     @Test func whatIsReturnedEndsTheFlush() async {
         let report = Locked<FlushReport?>(nil)
         let isTold = Gate()

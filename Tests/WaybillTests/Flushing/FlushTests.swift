@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// What is delivered is settled once, and what is not stays.
+/// Delivered facts are settled once; the others stay.
 @Suite(.timeLimit(.minutes(5))) struct FlushTests {
     let transport = InMemoryTransport()
     let tx: TransactionManager
@@ -34,7 +34,7 @@ import FoundationNetworking
         #expect(share?.source.installation != nil)
     }
 
-    /// Broken, an analyst could not tell the staging servers' transactions from the real ones.
+    /// Breaks when an analyst can't tell the staging servers' transactions from the real ones.
     @Test func whatTheOptionsSayOfTheSourceIsDelivered() async {
         let tx = TransactionManager.testing(delivery: .transport(transport)) { options in
             options.app = "shop"
@@ -58,7 +58,7 @@ import FoundationNetworking
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 
-    /// The first framework deleted what was logged while a POST was in flight.
+    /// The first framework deleted facts that were logged while a POST was in flight.
     @Test func factsRecordedDuringAFlushStayPending() async {
         let login = tx.begin(Login.self)
         transport.answerNext { set in
@@ -81,7 +81,7 @@ import FoundationNetworking
         let request = URLRequest(url: server.url("/x"))
         let login = tx.begin(Login.self)
         let exchange = Task { try await tx.session.data(for: request, in: login) }
-        await arrived.opened()  // and what is sent was recorded before
+        await arrived.opened()  // the sent facts were recorded before
         await tx.flush()
         gate.open()
         _ = try await exchange.value
@@ -160,8 +160,7 @@ import FoundationNetworking
         #expect(sequences == [1, 2, 3, 4])
     }
 
-    /// Breaks when delivery waits for an actor that a command-line tool's `accept()`, or a game's loop, keeps for
-    /// itself.
+    /// Breaks when delivery waits for an actor that is blocked by a command-line tool's `accept()` or a game's loop.
     @MainActor @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedNeedsNoMainActor() {
         tx.perform(Login.self) { _ in }
         let delivered = DispatchSemaphore(value: 0)
@@ -174,7 +173,7 @@ import FoundationNetworking
         tx.stopDelivery()
     }
 
-    /// Breaks when a call more doubles what is asked of the collector, or leaves turns behind that nothing ends: they
+    /// Breaks when a second call doubles the requests to the collector, or leaves turns behind that never end: they
     /// would keep the events from ending.
     @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedTwiceEndsWithItsManagerAfterALastFlush() async {
         let events: AsyncStream<Delivery.Event>
@@ -203,8 +202,8 @@ import FoundationNetworking
         #expect(sequences == [1, 2, 3, 4])
     }
 
-    /// Breaks when turns that rest, since everything was delivered, are not woken by what is recorded then: by the manager
-    /// that rests, or after its installation was reset. The next turn by the clock would come in an hour.
+    /// Breaks when new facts don't wake turns that rest because everything was delivered: in the resting manager, or
+    /// after a reset of its installation. The next scheduled turn would be an hour away.
     @Test(.timeLimit(.minutes(2))) func whatIsRecordedWhileDeliveryRestsIsDeliveredSoon() async throws {
         let tx = TransactionManager(store: .inMemory, delivery: .transport(transport))
         var delivered = 0
@@ -217,7 +216,7 @@ import FoundationNetworking
             for await event in events {
                 if case .settled(_, let count, _) = event { delivered += count }
                 isDelivered = isDelivered || delivered == 2 * round
-                // The turn that finds nothing more: behind it there is none until something is recorded.
+                // This turn finds nothing more. After it, no turn follows until a fact is recorded.
                 if isDelivered, case .ended(FlushReport()) = event { break }
             }
             #expect(delivered == 2 * round)
@@ -234,7 +233,7 @@ import FoundationNetworking
         #expect(empty == FlushReport())
     }
 
-    /// Broken, an operator would never learn that the app was killed in the middle of a login.
+    /// Breaks when an operator never learns that the app was killed in the middle of a login.
     @Test func theNextLaunchDeliversWhatADeadProcessLeftAndThatItDied() async throws {
         let folder = try TemporaryDirectory()
         let (output, _) = try ChildProcess("TestProcess", ["die", folder.url.path()]).finish()

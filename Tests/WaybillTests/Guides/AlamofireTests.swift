@@ -11,10 +11,10 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// The interceptor and the session of the guide for Alamofire, compiled and run over a real socket, with stand-ins that
-/// have the signatures of Alamofire 5.
+/// The interceptor and the session of the guide for Alamofire, compiled and run over a real socket. The stand-ins have
+/// the signatures of Alamofire 5.
 @Suite(.timeLimit(.minutes(5))) struct AlamofireTests {
-    /// A delegate that knows the requests, as Alamofire's.
+    /// A delegate that knows the requests, like Alamofire's.
     final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         private let waiting = Locked<[Int: @Sendable (Int?) -> Void]>([:])
 
@@ -34,7 +34,7 @@ import FoundationNetworking
             completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)
     }
 
-    /// Makes requests and tasks on a queue of its own, as Alamofire's.
+    /// Makes requests and tasks on its own queue, like Alamofire's.
     final class Session: Sendable {
         let session: URLSession
         let delegate: SessionDelegate
@@ -78,7 +78,7 @@ import FoundationNetworking
         }
     }
 
-    // The guide's.
+    // From the guide.
     struct TransactionInterceptor: RequestInterceptor {
         let transaction: UseCaseTransaction<Login>
 

@@ -83,15 +83,15 @@ private let loginURL = URL(filePath: "/nowhere")
 
 /// The DocC guides of this checkout.
 enum Guide {
-    /// The lines of the snippet that begins with a line, without what indents them.
+    /// The lines of the snippet that begins with a line, without indentation.
     static func snippet(_ guide: String, from start: String) throws -> [String] {
         let lines = try lines(guide)
         let first = try #require(lines.firstIndex(of: start), "\(guide): \(start)")
         return Array(lines[first...].prefix { $0 != "```" })
     }
 
-    /// The lines of a guide's Swift snippets that stand nowhere in these files, where a line may be broken otherwise:
-    /// what the guide shows and nothing has compiled.
+    /// The lines of a guide's Swift snippets that are in none of these files, whatever their line breaks: code in the
+    /// guide that was never compiled.
     static func linesOfSnippets(_ guide: String, notIn files: [URL]) throws -> [String] {
         let tested = try files.flatMap { try lines(of: $0).map(code) }.joined()
         var isSnippet = false
@@ -106,12 +106,12 @@ enum Guide {
         return shown.filter { !tested.contains(code($0)) }
     }
 
-    /// A line without its comment, and without spaces.
+    /// A line without its comment and spaces.
     private static func code(_ line: String) -> String {
         line.components(separatedBy: "  //")[0].filter { !$0.isWhitespace }
     }
 
-    /// A guide's lines, without what indents them.
+    /// A guide's lines without indentation.
     static func lines(_ guide: String) throws -> [String] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../../Sources/Waybill/Waybill.docc")

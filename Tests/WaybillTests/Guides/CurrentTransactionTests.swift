@@ -40,7 +40,7 @@ private enum PaymentError: Error { case declined }
         func isInherited() -> Bool { Login.current != nil }
     }
 
-    /// Where code runs, and whether the transaction is current there.
+    /// A place in code, and whether the transaction is current there.
     struct Place: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let inherits: Bool
@@ -197,7 +197,7 @@ private enum PaymentError: Error { case declined }
         #expect(try transactions.transactions(Attempt.self).first?.summary.parent == signUp.id)
     }
 
-    /// Breaks when the guide shows code that nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         #expect(try Guide.linesOfSnippets("CurrentTransaction.md", notIn: [URL(filePath: #filePath)]) == [])
     }

@@ -11,7 +11,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// The guide on delivery: its table is the policy, and its snippets compile.
+/// The guide on delivery: its table matches the policy, and its snippets compile.
 @Suite(.timeLimit(.minutes(5))) struct DeliverGuideTests {
     private let guide: String
 
@@ -22,7 +22,7 @@ import FoundationNetworking
         guide = try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// Broken, the guide would promise what the library does not do.
+    /// Breaks when the guide promises behavior that the library does not have.
     @Test func theTableHasEveryRowOfThePolicyInItsWords() {
         let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }
         for policy in ResponsePolicy.rows {
@@ -64,7 +64,7 @@ import FoundationNetworking
             return request
         }
         transactions.delivery = .transport(transport)
-        // Asked for before anything is sent, so that no event is missed.
+        // Subscribed before anything is sent, to miss no event.
         let watching = Task { [events = transactions.deliveryEvents] in
             let transactions = (deliveryEvents: events, of: ())
             for await event in transactions.deliveryEvents {
@@ -108,7 +108,7 @@ import FoundationNetworking
         #expect(options.sampling.sampling(of: Purchase.code, root: GUID())?.perMillion == 500_000)
     }
 
-    /// Some queue.
+    /// A stand-in for a queue.
     actor MessageQueue {
         nonisolated let largestMessage = 1 << 20
         private(set) var messages: [[UInt8]] = []

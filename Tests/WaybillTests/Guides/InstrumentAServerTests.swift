@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Some framework's request, with a plain dictionary of header fields in small letters, as HTTP/2 has them.
+/// A framework's request, with a plain dictionary of lowercase header fields, as in HTTP/2.
 struct ServerRequest: Sendable {
     var headers: [String: String] = [:]
 }
@@ -20,7 +20,7 @@ extension ServerRequest {
     func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
 }
 
-/// The snippets of the guide for servers, compiled and run as they stand there; those for Hummingbird are in its own
+/// The snippets of the guide for servers, compiled and run as they appear there. Those for Hummingbird are in its own
 /// tests.
 @Suite(.timeLimit(.minutes(5)))
 struct InstrumentAServerTests {
@@ -115,8 +115,8 @@ struct InstrumentAServerTests {
         transactions.stopDelivery()
     }
 
-    /// Breaks when the field is not found in a framework that hands out names in small letters, or a status of 500
-    /// counts as a success.
+    /// Breaks when the field is not found in a framework that passes names in lowercase, or a status of 500 counts as a
+    /// success.
     @Test(arguments: [(200, TransactionOutcome.succeeded), (404, .succeeded), (500, .failed), (0, .failed)])
     func anyOtherFramework(answer: Int, outcome: TransactionOutcome) async throws {
         status.withLock { $0 = answer }

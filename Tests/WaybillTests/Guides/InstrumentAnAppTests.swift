@@ -250,13 +250,13 @@ private struct Coupon { var code = "SUMMER" }
         #expect(try await reader.value == 3)
     }
 
-    /// Breaks when the guide shows code that nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         let here = URL(filePath: #filePath)
         let others = ["ReadmeTests.swift", "UseCases.swift"].map { name in
             here.appending(path: "../../\(name)").standardizedFileURL
         }
-        // In a test the store lies elsewhere.
+        // In a test the store is elsewhere.
         let elsewhere = "? TransactionManager(store: .default) : .disabled"
         let untested = try Guide.linesOfSnippets("InstrumentAnApp.md", notIn: [here] + others)
         #expect(untested.filter { !$0.contains(elsewhere) } == [])

@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// The guide's adapter, compiled and run: a queue with a context of its own.
+/// The guide's adapter, compiled and run with a queue that has its own context.
 @Suite(.timeLimit(.minutes(5))) struct JoinOtherStacksTests {
     private final class Context: Sendable {
         @TaskLocal static var current: Context?

@@ -5,7 +5,7 @@ import Waybill
 import WaybillLegacy
 import WaybillQueries
 
-/// The snippets of the guide for apps with the first framework, as they stand there.
+/// The snippets of the guide for apps with the first framework, as they appear there.
 @Suite(.timeLimit(.minutes(5))) struct MoveFromPELFTests {
     @Test func theOldServerFirstThenACollectorThenBoth() async throws {
         let server = try LegacyServer()

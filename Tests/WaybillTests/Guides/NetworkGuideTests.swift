@@ -171,7 +171,7 @@ import FoundationNetworking
         #expect(body.map { String(decoding: $0.bytes, as: UTF8.self) } == #"{"token":"[redacted]"}"#)
     }
 
-    /// Breaks when the guide shows code that nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         let here = URL(filePath: #filePath)
         let oneLine = here.deletingLastPathComponent().appending(path: "../Capture/CapturingDelegateTests.swift")
@@ -181,7 +181,7 @@ import FoundationNetworking
         #expect(untested.filter { $0 != elsewhere } == [])
     }
 
-    /// Some HTTP stack.
+    /// A stand-in for an HTTP stack.
     private struct Stack {
         func get(_ url: URL, headers: [String: String]) async throws -> RawClient.Response {
             try await RawClient.send("GET", url.path(), to: url.port ?? 80, headers: headers)

@@ -111,9 +111,9 @@ import WaybillTesting
         #expect(transactions.health.isGood)
     }
 
-    /// Breaks when the guide shows code that nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
-        // In a test the store lies elsewhere.
+        // In a test the store is elsewhere.
         let elsewhere = "let transactions = TransactionManager(store: .default) { options in"
         let file = URL(filePath: #filePath)
         #expect(try Guide.linesOfSnippets("Privacy.md", notIn: [file]).filter { $0 != elsewhere } == [])

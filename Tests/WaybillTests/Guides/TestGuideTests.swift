@@ -12,7 +12,7 @@ import FoundationNetworking
 
 private struct WrongPassword: Error {}
 
-/// The examples of the guide on tests and rules, as they appear there, and what the trait does when a test fails.
+/// The examples of the guide on tests and rules, as they appear there, and the trait's work when a test fails.
 @Suite(.timeLimit(.minutes(5))) struct TestGuideTests {
     @Test(.waybill) func whatAFailedLoginRecords() throws {
         let transactions = TransactionManager.ofTest
@@ -61,7 +61,7 @@ private struct WrongPassword: Error {}
         withKnownIssue { _ = ManualClock.ofTest }
     }
 
-    /// Runs a test with the trait inside of this one; gives what was attached to it.
+    /// Runs a test with the trait inside this one; returns its attachments.
     private func attached(_ function: @escaping @Sendable () async throws -> Void) async throws -> [String: String] {
         let files = Locked<[String: String]>([:])
         let trait = WaybillTrait(attach: { file, name in
@@ -159,10 +159,10 @@ private struct WrongPassword: Error {}
             error?.message == "/rules/0/match/methd: unknown name; use one of method, url, host, path, headers, body")
     }
 
-    /// Breaks when the guide shows code that nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         let here = URL(filePath: #filePath)
-        // These compile what `waybill reproduce` writes, and complete it.
+        // These lines compile the output of `waybill reproduce` and complete it.
         let others = ["WaybillCommandTests/Verbs/ReproduceTests.swift", "IntegrationTests/test_reproduce.py"].map {
             name in
             here.appending(path: "../../../\(name)").standardizedFileURL

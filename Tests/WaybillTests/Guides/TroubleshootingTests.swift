@@ -18,7 +18,7 @@ import WaybillTesting
         #expect(report.pending == 2 && health.hints.count == 1)
     }
 
-    /// Breaks when the guide names a hint that health words otherwise: a reader would search for it in vain.
+    /// Breaks when the guide words a hint differently than health: a reader would search for it in vain.
     @Test func theGuideHasEveryHintInItsWords() throws {
         let guide = try Guide.lines("Troubleshooting.md").filter { $0.hasPrefix("| hint") }
         let transactions = TransactionManager.testing()
@@ -70,7 +70,7 @@ import WaybillTesting
         return transactions.health.hints.filter { !$0.contains("facts wait") }
     }
 
-    /// Broken, the guide would show what nobody has compiled.
+    /// Breaks when the guide shows code that was never compiled.
     @Test func theGuideShowsWhatIsTested() throws {
         #expect(try Guide.linesOfSnippets("Troubleshooting.md", notIn: [URL(filePath: #filePath)]) == [])
     }

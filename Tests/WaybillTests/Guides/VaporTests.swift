@@ -5,9 +5,9 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// The middleware of the guide for Vapor, compiled and run with stand-ins that have the signatures of Vapor 4.
+/// The middleware of the guide for Vapor, compiled and run. The stand-ins have the signatures of Vapor 4.
 @Suite(.timeLimit(.minutes(5))) struct VaporTests {
-    // What `NIOHTTP1` and Vapor have, as far as the guide uses it.
+    // The parts of `NIOHTTP1` and Vapor that the guide uses.
     struct HTTPMethod { let rawValue: String }
     struct HTTPResponseStatus { let code: UInt }
     struct URI { let string: String }
@@ -53,7 +53,7 @@ import WaybillTesting
 
     struct Application { var middleware = Middlewares() }
 
-    // The guide's.
+    // From the guide.
     struct TransactionMiddleware: AsyncMiddleware {
         let transactions: TransactionManager
 
@@ -133,7 +133,7 @@ import WaybillTesting
 }
 
 extension TransactionManager {
-    /// The only exchange; nil where there are others, or none.
+    /// The only exchange; `nil` if there are several or none.
     fileprivate var exchange: TransactionRecord.Exchange? {
         get throws { try exchanges.count == 1 ? exchanges.first : nil }
     }

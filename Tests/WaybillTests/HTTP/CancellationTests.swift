@@ -9,7 +9,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// A hang or a trap is what fails here: URLSession's own async methods do both under these loads on Linux.
+/// These tests fail by a hang or a trap: on Linux, URLSession's own async methods do both under these loads.
 @Suite(.timeLimit(.minutes(5)))
 struct CancellationTests {
     let http = HTTPSession(configuration: .ephemeral)
@@ -85,7 +85,7 @@ struct CancellationTests {
             ends.withLock { $0.append(gate) }
             return .text("answer").after(gate)
         }
-        // The answer is let go by the same thread that cancels, so that they meet.
+        // The thread that cancels also releases the answer, to make them coincide.
         let request = URLRequest(url: server.url())
         var results = 0
         for _ in 0..<200 {

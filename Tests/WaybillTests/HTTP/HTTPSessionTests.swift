@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What comes back from a request, whatever the other side does.
+/// The result of a request, whatever the other side does.
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPSessionTests {
     let http = HTTPSession(configuration: .ephemeral)

@@ -24,7 +24,7 @@ struct RedirectTests {
         #expect(second.header("x-own") == "kept")
     }
 
-    /// Breaks when another server on the same machine is told of the transaction.
+    /// Breaks when another server on the same machine learns of the transaction.
     @Test(arguments: ["localhost", "127.0.0.1"]) func aRedirectToAnotherHostOrPortLosesTheNamedFieldsOnly(
         host: String
     ) async throws {
@@ -36,8 +36,8 @@ struct RedirectTests {
         #expect(second.header("x-own") == "kept")
     }
 
-    /// Breaks when the field goes where it was not meant to go, above all in clear behind a first request that was
-    /// encrypted; or when it is lost where nothing about the server has changed.
+    /// Breaks when the field reaches an unintended server, above all unencrypted after an encrypted first request, or
+    /// when it is lost although the server is the same.
     @Test(arguments: [
         ("https://a.example/x", "https://A.EXAMPLE:443/y", true),
         ("http://a.example/x", "http://a.example:80/y", true),
@@ -87,13 +87,13 @@ struct RedirectTests {
         request.httpMethod = "POST"
         _ = try await http.data(for: request, uploading: Data("body".utf8), redirects: policy)
         #expect(target.requests.map(\.method) == ["POST"])
-        // swift-corelibs-foundation sends the second request without the body; that request is its own.
+        // swift-corelibs-foundation builds the second request itself and sends it without the body.
         #if !canImport(FoundationNetworking)
         #expect(target.requests.map(\.body) == [Data("body".utf8)])
         #endif
     }
 
-    /// What a server and the one it points to received.
+    /// The requests that a server and its redirect's target received.
     private func followed(
         by server: LoopbackServer, to target: LoopbackServer
     ) async throws -> (LoopbackServer.Request, LoopbackServer.Request) {

@@ -3,8 +3,8 @@ import Testing
 import Waybill
 import WaybillTesting
 
-/// Which requests carry the transaction's header field: broken, it would go to hosts of others, whose names look like
-/// one's own, or stay away from one's own.
+/// The requests that carry the transaction's header field. Breaks when the field goes to foreign hosts with similar
+/// names, or does not go to the app's own hosts.
 @Suite(.timeLimit(.minutes(5))) struct CorrelatedHostsTests {
     private func carries(_ address: String, hosts: [String]) throws -> Bool {
         let url = try #require(URL(string: address))

@@ -9,8 +9,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// What the public recorder is told is what the network log says, whatever order it is told in, and nothing of it is a
-/// secret.
+/// The network log has everything that the public recorder received, in whatever order, without any secrets.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeRecorderTests {
     let clock = ManualClock()
     let tx: TransactionManager
@@ -21,8 +20,8 @@ import FoundationNetworking
         tx = .testing(clock: clock, correlatedHosts: ["api.example.com"])
     }
 
-    /// Breaks when the response to a handler has no length and no first byte, since its stack reports them at the end, or
-    /// when such a report replaces what was recorded as it arrived.
+    /// Breaks when the response to a handler has no length and no first byte because its stack reports them at the end,
+    /// or when such a report replaces values that were recorded on arrival.
     @Test(arguments: [true, false]) func whatAStackReportsAtTheEndFillsInWhatWasNotRecorded(isRecorded: Bool) throws {
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
         clock.advance(by: .milliseconds(5))
@@ -103,7 +102,7 @@ import FoundationNetworking
                     ]))
     }
 
-    /// Broken, a collector refuses the closing, or the app ends: stacks count with -1 what they do not know, and some
+    /// Breaks when a collector refuses the closing, or the app ends: stacks report -1 for unknown counts, and some
     /// count wrongly.
     @Test func aNumberOfBytesThatCannotBeIsNotTaken() throws {
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
@@ -149,7 +148,7 @@ import FoundationNetworking
         #expect(try tx.exchanges.first?.state == .cancelled)
     }
 
-    /// Broken, what was begun and forgotten would look as if it were under way, and keep room for its end for ever.
+    /// Breaks when an abandoned exchange looks as if it were under way, and keeps room for its end for ever.
     @Test func whatIsReleasedWithoutAnEndIsAbandoned() throws {
         let login = tx.begin(Login.self)
         var exchange: ExchangeRecorder? = tx.openExchange(ExchangeRequest(url: url), in: login)
@@ -181,8 +180,8 @@ import FoundationNetworking
         #expect(tx.openExchange(ExchangeRequest(url: url)).headers.isEmpty, "outside any transaction")
     }
 
-    /// Breaks when a client that reports what it sends, wrapped by what opens exchanges, makes two of each request, with
-    /// two header fields.
+    /// Breaks when a client that reports its requests, inside code that opens exchanges, records each request twice,
+    /// with two header fields.
     @Test func whatIsSentForAnExchangeIsNotRecordedAgain() async throws {
         let login = tx.begin(Login.self)
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
@@ -214,7 +213,7 @@ import FoundationNetworking
         #expect(try tx.exchanges.isEmpty)
     }
 
-    /// Numbers and texts that no collector would take are made to fit, or a whole fact would end in quarantine.
+    /// Numbers and texts that a collector would refuse are made to fit. Otherwise a whole fact would end in quarantine.
     @Test func whatCannotBeRightIsMadeToFit() async throws {
         let transport = InMemoryTransport()
         let tx = TransactionManager.testing(delivery: .transport(transport))

@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// What is left out is sent all the same, and tied to its transaction; what is kept is kept as the options say.
+/// Requests that are left out are still sent, and linked to their transaction; the others are recorded as set.
 @Suite(.timeLimit(.minutes(5))) struct NetworkOptionsTests {
     private func manager(_ change: (inout NetworkOptions) -> Void) -> TransactionManager {
         var options = TransactionManager.Options()

@@ -5,7 +5,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// Which rule acts, and when none does.
+/// Which rule acts, and when no rule does.
 @Suite(.timeLimit(.minutes(5))) struct NetworkRulesTests {
     let rules = NetworkRules()
 
@@ -100,7 +100,7 @@ import WaybillTesting
         #expect(try hit() == "two")
     }
 
-    /// Broken, a retry of requests that are sent together would see more failures than the test has asked for.
+    /// Breaks when a retry of requests that are sent together sees more failures than the test asked for.
     @Test func requestsAtTheSameTimeShareTheTimesOfARule() throws {
         rules.add(NetworkRule("some", .mock(NetworkRule.Response()), times: 100))
         let request = ExchangeRequest(url: try #require(URL(string: "https://example.com/")))

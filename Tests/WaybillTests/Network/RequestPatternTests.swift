@@ -3,7 +3,7 @@ import Testing
 import Waybill
 import WaybillCore
 
-/// A request is meant where it meets every condition, and any condition can stand alone.
+/// A pattern matches a request that meets all its conditions, and needs only one condition.
 @Suite(.timeLimit(.minutes(5))) struct RequestPatternTests {
     private struct Sent {
         var method = "POST"
@@ -97,7 +97,7 @@ import WaybillCore
             Issue.record("nobody needed the body")
             return nil
         }
-        // Not inside the macro, which would ask for the body itself.
+        // Outside the macro, which would itself ask for the body.
         let withoutCondition = RequestPattern(method: "GET").matches(ExchangeRequest(url: url), body: body())
         let withOther = RequestPattern(method: "POST", body: "a").matches(ExchangeRequest(url: url), body: body())
         #expect(withoutCondition && !withOther)

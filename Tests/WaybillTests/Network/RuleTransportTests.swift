@@ -7,8 +7,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a rule's transport tells, when, and that nothing comes of it once it is cancelled. No clock runs here: a test
-/// takes each step itself.
+/// The events of a rule's transport, their times, and the silence after its cancellation. No clock runs here: each test
+/// takes the steps itself.
 @Suite(.timeLimit(.minutes(5))) struct RuleTransportTests {
     private let url: URL
     private let schedule = ManualSchedule()
@@ -49,7 +49,7 @@ import FoundationNetworking
         #expect(network.startCount == 0)
     }
 
-    /// Broken, a list whose answers come in another order each time would never be seen in a test.
+    /// Breaks when no test can show a list whose answers arrive in a different order each time.
     @Test func aDelayIsDrawnBetweenItsBoundsForEachRequest() {
         let bounds = Duration.milliseconds(100)...Duration.milliseconds(900)
         for action in [

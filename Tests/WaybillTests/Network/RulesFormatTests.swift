@@ -4,7 +4,7 @@ import Waybill
 import WaybillCore
 import WaybillTesting
 
-/// Rules as JSON: `Schemas/rules.v1.schema.json`, whose examples another validator has checked against it.
+/// Rules as JSON: another validator has checked the examples of `Schemas/rules.v1.schema.json` against it.
 @Suite(.timeLimit(.minutes(5))) struct RulesFormatTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../../Schemas/examples").standardized
 

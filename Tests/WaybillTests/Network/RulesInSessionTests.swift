@@ -10,12 +10,11 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Rules act on every form of the captured session, and what they make up cannot be told from what `URLSession` gives
-/// but by the record.
+/// Rules act on every form of the captured session. Only the record tells their answers from those of `URLSession`.
 @Suite(.timeLimit(.minutes(5)))
 struct RulesInSessionTests {
     private let tx: TransactionManager
-    /// Open once a request was about to be sent.
+    /// Opens when a request is about to be sent.
     private let opened = Gate()
 
     init() { self.init(clock: ManualClock()) }
@@ -223,7 +222,7 @@ struct RulesInSessionTests {
 
     // MARK: In sequence, and on the test's clock
 
-    /// Broken, a test of a retry would wait as long as its mocks say, or see no more than one answer.
+    /// Breaks when a test of a retry waits as long as its mocks say, or sees only one answer.
     @Test func aRetrySeesTheAnswersInSequenceAndNoRealTimePasses() async throws {
         let clock = ManualClock()
         let tests = Self(clock: clock)
@@ -247,7 +246,7 @@ struct RulesInSessionTests {
         #expect(clock.uptimeMicroseconds() == 3 * 3_600_000_000)
     }
 
-    /// Broken, a test could not look at what an app shows while it waits.
+    /// Breaks when a test can't check an app's display while the app waits.
     @Test func aClockThatDoesNotMoveByItselfHoldsTheAnswerBack() async throws {
         let clock = ManualClock(movesByItself: false)
         let tests = Self(clock: clock)
@@ -336,7 +335,7 @@ struct RulesInSessionTests {
 }
 
 extension RulesInSessionTests {
-    /// Whatever a cancellation meets, the call ends and its record is closed: 600 requests, 8 at a time.
+    /// Each cancelled call ends and its record is closed, at any stage: 600 requests, 8 at a time.
     @Test func cancellationsAtAnyTimeLeaveNothingOpen() async throws {
         let server = try LoopbackServer { _ in .init(body: Data(count: 3000)) }
         tx.rules.add([

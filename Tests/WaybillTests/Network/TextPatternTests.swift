@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Waybill
 
-/// What a pattern says of a text, and that no pattern can hold anybody up.
+/// The texts that a pattern matches. No pattern can delay its caller for long.
 @Suite(.timeLimit(.minutes(5))) struct TextPatternTests {
     @Test(arguments: [
         (TextPattern.exact("/login"), "/login", true),
@@ -60,7 +60,7 @@ import Waybill
         #expect(!pattern.matches(pattern.text))
     }
 
-    /// Unbounded, each of these would take longer than the tests may.
+    /// Without bounds, each of these would exceed the tests' time limit.
     @Test(arguments: [
         (TextPattern.regex("(a+)+$"), String(repeating: "a", count: 60_000) + "b"),
         (.regex("(x+x+)+y"), String(repeating: "x", count: 60_000)),

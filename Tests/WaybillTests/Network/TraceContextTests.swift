@@ -10,8 +10,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// W3C Trace Context: services that know nothing of Waybill take part, and nobody else is told anything, or gains
-/// anything by what they make up.
+/// W3C Trace Context: services that know nothing of Waybill take part. All others learn nothing, and gain nothing from
+/// invented traces.
 @Suite(.timeLimit(.minutes(5))) struct TraceContextTests {
     let url: URL
 
@@ -40,9 +40,9 @@ import FoundationNetworking
         }
     }
 
-    // MARK: Going out
+    // MARK: Outgoing requests
 
-    /// W3C Trace Context, section 3.3: the own member comes first, the others behind it as they came.
+    /// W3C Trace Context, section 3.3: our own member comes first, and the others follow in their order.
     @Test func whatOtherVendorsSayIsPassedOn() {
         let tx = manager(.join)
         let trace = GUID()
@@ -116,7 +116,7 @@ import FoundationNetworking
         #expect(headers["traceparent"] != nil && headers["tracestate"] == nil)
     }
 
-    /// Breaks when another host is told of the transaction because the first one says so.
+    /// Breaks when another host learns of the transaction because the first one redirects to it.
     @Test func itDoesNotGoAlongToAnotherHost() async throws {
         let other = try LoopbackServer { _ in .text("there") }
         let there = other.url(host: "localhost")
@@ -138,7 +138,7 @@ import FoundationNetworking
         #expect(server.requests.first?.header("traceparent") == nil)
     }
 
-    /// Breaks when a flush is part of what it delivers.
+    /// Breaks when a flush is part of the transaction that it delivers.
     @Test func aFlushCarriesNothing() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 503) }
         let tx = manager(.propagate, hosts: ["127.0.0.1"])
@@ -151,7 +151,7 @@ import FoundationNetworking
         #expect(["traceparent", "tracestate", "waybill-transaction"].compactMap { request.header($0) } == [])
     }
 
-    // MARK: Coming in
+    // MARK: Incoming requests
 
     @Test func aRequestThatHasOnlyATraceJoinsWhereThatIsAskedFor() throws {
         let server = manager(.join)
@@ -180,7 +180,7 @@ import FoundationNetworking
         #expect(server.health.unknownUseCases == 2)
     }
 
-    /// Breaks when somebody fills a store with traces that nobody began.
+    /// Breaks when invented traces can fill a store.
     @Test func whatIsMadeUpGainsNothing() throws {
         let server = manager(.join, perMinute: 60)
         let random = try #require(GUID("f47ac10b-58cc-4372-a567-0e02b2c3d479"))
@@ -192,7 +192,7 @@ import FoundationNetworking
         #expect(try server.allRecords().count == 60)
     }
 
-    /// What the client's own exchange says is known by its cause already; a service between the two is a link.
+    /// The trace of the client's own exchange only repeats the part's cause; that of a service in between is a link.
     @Test func aTraceBesideTheTransactionIsALink() throws {
         let (client, server) = (manager(.propagate), manager(.propagate))
         let login = client.begin(Login.self)
@@ -207,7 +207,7 @@ import FoundationNetworking
         #expect(Set(parts.map(\.cause)).count == 1)
     }
 
-    /// Breaks when what a server asks of the next one is in another trace than what it was asked.
+    /// Breaks when a server's request to the next one is in another trace than the request that it serves.
     @Test func aServerGoesOnInTheTraceThatItWasAskedIn() throws {
         let (client, server) = (manager(.propagate), manager(.propagate))
         try client.perform(Login.self) { login in

@@ -5,7 +5,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// An attribute is found wherever it was said, and told where it is when it is not found.
+/// A filter finds an attribute wherever it was recorded, and an empty result says where its name occurs.
 @Suite(.timeLimit(.minutes(5))) struct AttributeLookupTests {
     /// Five logins, each with the word in another place.
     private func manager() -> TransactionManager {
@@ -28,8 +28,8 @@ import WaybillTesting
         try await transactions.transactions(matching: filter).page().rows.count
     }
 
-    /// Broken, `attribute:` finds nothing of what a plain word finds, and whoever looks for a user believes that there
-    /// is nothing.
+    /// Breaks when `attribute:` misses matches that a plain word finds, and leads a reader to believe that a user has
+    /// no transactions.
     @Test(arguments: ["opened", "event", "set", "closed", "context"])
     func aFilterFindsItWhereverItWasSaid(place: String) async throws {
         let transactions = manager()
@@ -76,7 +76,7 @@ import WaybillTesting
         #expect(try await found("event:\"event -2\"", in: transactions) == 0)
     }
 
-    /// Broken, an empty list says no more than that it is empty.
+    /// Breaks when an empty list says only that it is empty.
     @Test func anEmptyListSaysWhereTheNameOccurs() async throws {
         let transactions = manager()
         func why(_ filter: String) async throws -> String? {

@@ -11,8 +11,8 @@ private struct Money: AttributeConvertible {
     var attributeValue: AttributeValue? { .string("\(amount) EUR") }
 }
 
-/// What an app has in variables becomes an attribute as it stands: broken, code like that of the guides would not
-/// compile, or a filter would not find what was recorded.
+/// An app's variables become attributes as they are. Breaks when code like that of the guides doesn't compile, or a
+/// filter doesn't find the recorded value.
 @Suite(.timeLimit(.minutes(5))) struct AttributeValueTests {
     @Test func variablesOfTheUsualTypesAreValues() throws {
         let (sku, part) = ("A-1", "xA-2".dropFirst())
@@ -37,7 +37,7 @@ private struct Money: AttributeConvertible {
         #expect(attributes == Attributes(expected))
     }
 
-    /// A literal of `Decimal` is made from a `Double`, and has digits that nobody wrote.
+    /// A literal of `Decimal` is made from a `Double`, and has digits that are not in the source.
     @Test func aDecimalHasTheDigitsThatItWasWrittenWith() throws {
         let literals: [Decimal] = [19.99, 0.1, 3.1, 1234.56, -0.07, 100]
         let recorded = literals.map { $0.attributeValue }
@@ -103,7 +103,7 @@ private struct Money: AttributeConvertible {
         #expect(recorded["token"] == "[redacted]")
     }
 
-    /// Broken, what is the same would be told as a difference, or a name would have two values.
+    /// Breaks when equal attributes are reported as different, or a name has two values.
     @Test func theOrderMakesNoDifferenceAndTheLastValueOfANameCounts() {
         let attributes: Attributes = ["a": 1, "b": "x", "a": 2]
         #expect(attributes == ["b": "x", "a": 2] && attributes.count == 2)

@@ -4,7 +4,7 @@ import Waybill
 import WaybillQueries
 import WaybillTesting
 
-/// Durations come from a clock that never goes back; dates follow the wall.
+/// Durations come from a clock that never goes back; dates follow the wall clock.
 @Suite(.timeLimit(.minutes(5))) struct ClockTests {
     let clock = ManualClock()
 
@@ -24,7 +24,7 @@ import WaybillTesting
         tx.perform(Login.self) { _ in }
         let first = try #require(tx.transactions(Login.self).last).summary.begunMicroseconds
         clock.adjustWallClock(by: .seconds(3_600))
-        _ = try tx.last(Login.self)?.outcome  // a batch is written, and finds that wall and uptime have parted
+        _ = try tx.last(Login.self)?.outcome  // a batch is written, and finds that wall and uptime have diverged
         clock.advance(by: .seconds(1))
         tx.perform(Login.self) { _ in }
         let second = try #require(tx.transactions(Login.self).last).summary.begunMicroseconds

@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct ConcurrencyTests {
-    /// Broken, an app that logs from several threads would lose or double events, or see them out of order.
+    /// Breaks when an app that logs from several threads loses or doubles events, or sees them out of order.
     @Test func eightThreadsRecordingAtOnceLoseNothing() async throws {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager(store: .directory(folder.url)) { $0.memoryCapacity = 100_000 }
@@ -35,7 +35,7 @@ import WaybillTesting
         #expect(transactions.health.isGood)
     }
 
-    /// Broken, a server with many open requests would stop recording, and nobody would be told what to do.
+    /// Breaks when a server with many open requests stops recording without a hint how to fix it.
     @Test func whatIsOpenBeyondTheLimitIsRefusedWithOneHint() async throws {
         let told = Locked<[String]>([])
         var options = TransactionManager.Options()
@@ -56,7 +56,7 @@ import WaybillTesting
         for login in open + [next] { login.finish() }
     }
 
-    /// Broken, a flood would eat the host's memory, or what was opened could not be closed.
+    /// Breaks when a flood takes the host's memory, or an open transaction can't be closed.
     @Test func overflowIsRefusedAndCountedAndWhatWasOpenedCanClose() throws {
         let transactions = TransactionManager.testing { $0.memoryCapacity = 64 }
         let open = transactions.begin(Login.self)

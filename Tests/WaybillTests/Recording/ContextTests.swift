@@ -7,7 +7,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What is true from now on is said once, and of a transaction also what is known only half way.
+/// The context is set once for everything from now on. A transaction also gets attributes while open.
 @Suite(.timeLimit(.minutes(5))) struct ContextTests {
     private let transactions = TransactionManager.testing()
     private let folder: TemporaryDirectory
@@ -27,7 +27,7 @@ import WaybillTesting
 
     private var file: URL { folder.file("store").appending(path: "context.json") }
 
-    // MARK: What begins gets it
+    // MARK: New transactions
 
     @Test func whatBeginsHasTheContextAndItsOwnAttributesWin() throws {
         transactions.context["tenant"] = "acme"
@@ -42,7 +42,7 @@ import WaybillTesting
         #expect(try record(next).summary.attributes == ["plan": "free"])
     }
 
-    /// Broken, a server would say of its part what the client's context is, or nothing.
+    /// Breaks when a server's part has the client's context, or none.
     @Test func aJoinedPartHasTheContextOfItsServer() throws {
         let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
         client.context["user"] = "client"
@@ -65,10 +65,10 @@ import WaybillTesting
         #expect(own.allSatisfy { attributes[$0.key] == $0.value })
     }
 
-    // MARK: What is open is told
+    // MARK: Open transactions
 
-    /// Broken, a user who logs in half way would be known from the next transaction on only, and what came before the
-    /// login would count as the user's.
+    /// Breaks when a user who logs in during a transaction is known only from the next one on, or when events before
+    /// the login count as the user's.
     @Test func aChangeIsStampedOnWhatIsOpenAsOfTheMoment() throws {
         let login = transactions.begin(Login.self)
         login.log(.initiated)
@@ -123,12 +123,12 @@ import WaybillTesting
         #expect(record.timeline.map(\.attributes)[2] == ["tenant": "acme"])
     }
 
-    /// Broken, a part that was being opened on one thread while another changed the context would never hear of it.
+    /// Breaks when a part that is being opened on one thread misses a change of the context on another.
     @Test func noPartMissesAChangeThatComesWhileItIsOpened() throws {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
         let late = Locked<TransactionManager?>(nil)
-        // Asked between the reading of the context and the part's being known.
+        // Called after the context is read and before the part is known.
         options.willRecord = { draft in
             if case .opened = draft { late.withLock { $0 }?.context["user"] = "u-1" }
             return draft
@@ -155,7 +155,7 @@ import WaybillTesting
         #expect(told.withLock { $0 }.contains { $0.contains("1000 transactions were open") })
     }
 
-    // MARK: What is said after the beginning
+    // MARK: Attributes after the beginning
 
     @Test func aTransactionIsSaidSomethingOfAfterItsBeginning() throws {
         let login = transactions.begin(Login.self, attributes: ["variant": "A"])
@@ -220,14 +220,14 @@ import WaybillTesting
         #expect(transactions.context["user"] == "u-4711")
         transactions.context.setUser(nil)
         #expect(transactions.context["user"] == nil)
-        // Whatever the letters are, no shape of a secret is among them.
+        // No hash looks like a secret, whatever its input.
         for number in 0..<2_000 {
             let hash = transactions.sources.context.hash("\(number)")
             #expect(Redactor().value(hash, named: "user") == hash)
         }
     }
 
-    // MARK: Over launches
+    // MARK: Across launches
 
     @Test func whatIsToBeRememberedIsThereInTheNextLaunch() async throws {
         do {

@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// What cannot work must not throw, block or crash the host: it degrades, goes on recording, and says so once.
+/// Broken surroundings must not throw, block or crash the host: recording degrades, continues, and says so once.
 @Suite(.timeLimit(.minutes(5))) struct DegradationTests {
     private func records(_ transactions: TransactionManager, _ result: LogResult? = .inMemory) throws {
         transactions.perform(Login.self) { login in
@@ -18,7 +18,7 @@ import WaybillTesting
     }
 
     @Test func aFolderThatCannotBeMadeDegradesToMemory() throws {
-        // Under /proc nobody can make a folder, root included.
+        // Under /proc not even root can make a folder.
         let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")))
         try records(transactions)
         let problem = try #require(transactions.health.problems.first)
@@ -34,8 +34,8 @@ import WaybillTesting
         #expect(transactions.health.problems.count == 1)
     }
 
-    /// Breaks when what was journaled is lost because there was no store then but one in memory; or comes back although
-    /// it was erased.
+    /// Breaks when journaled facts are lost because the only store then was one in memory, or when erased facts come
+    /// back.
     @Test(arguments: [true, false]) func whatWasJournaledWithoutAStoreIsStoredByTheNextLaunch(isErased: Bool)
         async throws
     {
@@ -76,8 +76,8 @@ import WaybillTesting
         #expect(try aside.map { try Data(contentsOf: folder.file($0)) } == [bytes])
     }
 
-    /// Breaks when a store that could not be opened once is given up for the life of the process, or what memory kept
-    /// meanwhile is, or when what was delivered from memory is sent again.
+    /// Breaks when a store that couldn't be opened once is given up for the life of the process, or the facts in memory
+    /// are, or when facts that were delivered from memory are sent again.
     @Test func whatMemoryKeptComesIntoTheStoreOnceItCanBeOpened() async throws {
         let directory = try TemporaryDirectory()
         let folder = directory.file("store")
@@ -104,7 +104,7 @@ import WaybillTesting
         #expect(try reader.sources().map(\.ledger) == [Ledger(recorded: 9, delivered: 9)])
     }
 
-    /// Broken, each piece of work waits five seconds for the lock: a first look at `health` took minutes.
+    /// Breaks when each piece of work waits five seconds for the lock: a first look at `health` took minutes.
     @Test(.timeLimit(.minutes(1))) func aStoreThatAnotherProcessWritesToIsWaitedForOnce() async throws {
         let folder = try TemporaryDirectory()
         let lock = open(folder.file("waybill.sqlite-lock").path, O_RDWR | O_CREAT, 0o600)
@@ -122,7 +122,7 @@ import WaybillTesting
         #expect(try StoreReader(.folder(folder.url)).sources().map(\.ledger) == [Ledger(recorded: 3, pending: 3)])
     }
 
-    /// Breaks when SQLite goes on writing to files without a name, which nobody will ever read.
+    /// Breaks when SQLite goes on writing to deleted files, which can never be read.
     @Test func aStoreThatIsDeletedUnderTheProcessIsMadeAnewAndWhatIsGoneIsBooked() async throws {
         let folder = try TemporaryDirectory()
         let transport = InMemoryTransport()
@@ -159,7 +159,7 @@ import WaybillTesting
         #expect(told.withLock { $0 }.count == 5, "each is told once")
     }
 
-    /// Two forms in one field would be none.
+    /// A field with both forms would have neither.
     @Test func theOldFormOfTheHeaderFieldNeedsANameOfItsOwn() throws {
         let transactions = TransactionManager.testing(correlatedHosts: ["api.example.com"]) { options in
             options.diagnostics = { _ in }

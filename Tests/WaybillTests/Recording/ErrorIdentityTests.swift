@@ -11,7 +11,7 @@ private enum CheckoutError: Error {
     case store(attempt: Int, underlying: any Error)
 }
 
-/// As another version of the app has it: one case has got a payload, so that Swift numbers all of them anew.
+/// The enum in another version of the app: one case got a payload, and Swift renumbers all of them.
 private enum Renumbered {
     enum CheckoutError: Error, CustomNSError {
         case rejected(reason: String)
@@ -50,8 +50,8 @@ private final class Behind: NSError, @unchecked Sendable {
     override var userInfo: [String: Any] { [NSUnderlyingErrorKey: self] }
 }
 
-/// What is recorded of an error, so that people count errors and not the cases of an enum: broken, an update of the app
-/// or a new launch would make another group of the same error, or nobody would see what was behind it.
+/// The record of an error, which lets people count errors and not the cases of an enum. Breaks when an update of the
+/// app or a new launch puts the same error into another group, or when the underlying error is missing.
 @Suite(.timeLimit(.minutes(5))) struct ErrorIdentityTests {
     private func recorded(_ error: any Error, text: Bool = false) -> RecordedError {
         RecordedError(error, includingText: text)

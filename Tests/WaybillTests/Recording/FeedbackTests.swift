@@ -11,7 +11,7 @@ import WaybillTesting
         try await transactions.transactions(matching: filter).page().rows.map(\.id)
     }
 
-    /// Broken, support has a user's words without the transaction.
+    /// Breaks when support has a user's words without the transaction.
     @Test func wordsAreFoundWithTheirTransactionEvenAfterItsEnd() async throws {
         let clock = ManualClock()
         let said = Locked<[String]>([])
@@ -41,7 +41,7 @@ import WaybillTesting
         #expect("\(try #require(error))".contains("feedback"))
     }
 
-    /// Broken, what a user pasted reaches the disk, or fills it.
+    /// Breaks when text that a user pasted reaches the disk, or fills it.
     @Test func wordsAreRedactedAndCut() async throws {
         let transactions = TransactionManager.testing { $0.diagnostics = { _ in } }
         let login = transactions.begin(Login.self)
@@ -54,7 +54,7 @@ import WaybillTesting
         login.finish()
     }
 
-    /// Broken, a variant is missing from what was open, from what began later, or is recorded with each call.
+    /// Breaks when a variant is missing from an open transaction or a later one, or is recorded with each call.
     @Test func aVariantJoinsWhatIsOpenAndWhatBeginsLater() async throws {
         let transactions = TransactionManager.testing()
         let early = transactions.begin(Login.self)

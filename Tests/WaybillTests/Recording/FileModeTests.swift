@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is recorded is only for the user it was recorded for.
+/// Recorded data is only readable by its user.
 @Suite(.timeLimit(.minutes(5))) struct FileModeTests {
     private func mode(_ url: URL) throws -> Int? {
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Broken, a mode is left to the umask, which an app may have set to 0: then everybody on the machine can read the
-    /// journal. In a process of its own, since the umask belongs to the process, where other tests make files.
+    /// Breaks when a mode is left to the umask, which an app may have set to 0: then everybody on the machine can read
+    /// the journal. The test uses a separate process, because the umask also applies to the files of other tests.
     @Test func everyFileIsItsOwnersWhateverTheUmaskSays() throws {
         let folder = try TemporaryDirectory()
         let place = folder.file("state").appending(path: "app")

@@ -6,7 +6,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// The app's hook is asked about a body once, whole where it fits, and what it makes of it keeps to the policy.
+/// The app's hook sees a body once, whole if it fits, and its result stays within the policy.
 @Suite(.timeLimit(.minutes(5))) struct HookedBodyTests {
     private func receive(_ body: Data, encoding: String? = nil, by tx: TransactionManager, inPiecesOf size: Int = 7)
         throws
@@ -23,7 +23,7 @@ import WaybillTesting
         return FactID(source: try #require(tx.sources.current?.id), sequence: exchange.sequence)
     }
 
-    /// Broken, an app would have to put together what it wants to look for.
+    /// Breaks when an app has to assemble a body before searching it.
     @Test func aBodyIsSeenOnceAndWholeWhereItFits() async throws {
         var policy = BodyPolicy()
         policy.maximumByteCount = 100
@@ -50,7 +50,7 @@ import WaybillTesting
         #expect(tx.sources.current?.writer.bodies.byteCount == 0, "all room that was reserved is given back")
     }
 
-    /// Broken, a hook could fill a disk that the policy protects.
+    /// Breaks when a hook can fill a disk that the policy protects.
     @Test func whatTheHookMakesOfABodyIsCutAtTheLimit() async throws {
         var policy = BodyPolicy()
         policy.maximumByteCount = 100
@@ -73,7 +73,7 @@ import WaybillTesting
         #expect(tx.sources.current?.writer.bodies.byteCount == 0)
     }
 
-    /// Broken, an app would be asked about bytes that it cannot read and that are not kept.
+    /// Breaks when an app is asked about bytes that it can't read and that are not kept.
     @Test func aBodyThatIsStillCompressedIsNotAskedAbout() async throws {
         let asked = Locked(0)
         let tx = TransactionManager.hooked(bodies: BodyPolicy()) { draft in

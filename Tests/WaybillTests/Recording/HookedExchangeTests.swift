@@ -11,10 +11,9 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// The app's hook is asked about every exchange, however it is captured, and changes what is recorded of it, not what is
-/// sent.
+/// The app's hook is asked about every exchange, however it is captured. It changes the record, not the request.
 @Suite(.timeLimit(.minutes(5))) struct HookedExchangeTests {
-    /// Broken, a way of capturing would record what the app has taken out for all others.
+    /// Breaks when one way of capturing records data that the app has taken out for all others.
     @Test(arguments: WayIn.all) func everyWayOfCapturingAsks(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .init(headers: [("X-Answer", "private")], body: Data("hello".utf8)) }
         let drafts = Locked<[RecordingDraft]>([])
@@ -34,11 +33,11 @@ import FoundationNetworking
             _ = try await way.send(WayIn.Call(request: URLRequest(url: server.url("/a?b=private"))), tx)
         }
         #expect(server.requests.map(\.path) == ["/a?b=private"], "what is sent is not changed")
-        // Some of them tell of the end after the caller has its answer.
+        // Some ways report the end after the caller has its answer.
         try await eventually("the exchange is over") { try tx.allRecords().flatMap(\.exchanges).first?.status == 200 }
         let records = try tx.allRecords().flatMap(\.exchanges)
         #expect(!"\(records)".contains("private") && records.map(\.url).allSatisfy { $0.hasSuffix("/a?b=changed") })
-        // Passive capture also asks about the requests of tests beside this one.
+        // Passive capture also asks about the requests of concurrent tests.
         let address = server.url("/").absoluteString
         let closed = drafts.withLock { $0 }.compactMap { draft in
             if case .exchangeClosed(let closed) = draft, closed.request.url.hasPrefix(address) { closed } else { nil }
@@ -48,7 +47,7 @@ import FoundationNetworking
         #expect(closed.first?.status == 200)
     }
 
-    /// Broken, a server would record what its app takes out.
+    /// Breaks when a server records data that its app takes out.
     @Test func aServersExchangeIsAsked() throws {
         let asked = Locked<RecordingDraft.ExchangeOpened?>(nil)
         let tx = TransactionManager.hooked { draft in

@@ -8,9 +8,9 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What the app's hook takes out is in no file, neither in journal and WAL nor in the database.
+/// Data that the app's hook takes out is in no file: not in the journal, the WAL or the database.
 @Suite(.timeLimit(.minutes(5))) struct HookedFilesTests {
-    /// Records every kind of draft, with a word of its own in each place.
+    /// Records every kind of draft, with a unique word in each place.
     private func recordEverything(by tx: TransactionManager) throws {
         let login = tx.begin(Login.self, attributes: ["a": "openedattributeopened"])
         login.log(
@@ -55,7 +55,7 @@ import WaybillTesting
         }
     }
 
-    /// What an app makes of a draft of which it wants to have no word kept.
+    /// Returns the draft with all its text removed or replaced.
     private static func emptied(_ draft: RecordingDraft) -> RecordingDraft {
         switch draft {
         case .opened(var opened):
@@ -82,7 +82,7 @@ import WaybillTesting
         }
     }
 
-    /// The words that another process finds in the bytes of journal, WAL and database, and what was withheld.
+    /// Returns the words that another process finds in journal, WAL and database, their places, and the withheld count.
     private func found(_ hook: TransactionManager.Hook?) async throws -> (
         words: Set<String>, places: Set<String>, withheld: Int
     ) {
@@ -90,7 +90,7 @@ import WaybillTesting
         let options = TransactionManager.Options.hooked(bodies: BodyPolicy(), hook)
         var settings = RecordingSettings(
             store: .directory(folder.file("store")), correlatedHosts: [], options: options)
-        // So that what comes after the first sync stays in the journal.
+        // Keeps the facts after the first sync in the journal.
         settings.writesByItself = false
         let tx = TransactionManager(settings: settings, delivery: nil, diagnostics: { _ in })
         try recordEverything(by: tx)
@@ -108,7 +108,7 @@ import WaybillTesting
         )
     }
 
-    /// Broken, the other tests that look for words would prove nothing, as there would be none to find.
+    /// Breaks when the tests that look for words prove nothing, because the files contain none.
     @Test func whatTheHookKeepsIsInTheFiles() async throws {
         let (words, places, withheld) = try await found { $0 }
         #expect(words == Set(Self.words.values.joined()))
@@ -116,19 +116,19 @@ import WaybillTesting
         #expect(withheld == 0)
     }
 
-    /// Broken, what an app takes out would still be on the disk of whoever finds the device.
+    /// Breaks when data that an app takes out is still on the disk of a lost device.
     @Test(arguments: words.keys.sorted()) func whatTheHookChangesIsInNoFile(kind: String) async throws {
         let (words, _, withheld) = try await found { Self.kind($0) == kind ? Self.emptied($0) : $0 }
         #expect(words == Set(Self.words.filter { $0.key != kind }.values.joined()))
         #expect(withheld == 0)
     }
 
-    /// Broken, what an app does not want recorded would be, or more than that would be missing.
+    /// Breaks when data that an app withholds is recorded, or when more than that is missing.
     @Test(arguments: words.keys.sorted()) func whatTheHookWithholdsIsInNoFileAndIsCounted(kind: String) async throws {
         let (words, _, withheld) = try await found { Self.kind($0) == kind ? nil : $0 }
         let (gone, count) =
             switch kind {
-            case "opened": (Set(Self.words.keys), 4)  // with it its event, its attributes and its exchange
+            case "opened": (Set(Self.words.keys), 4)  // including its event, its attributes and its exchange
             case "exchangeOpened": (["exchangeOpened", "exchangeClosed", "body"], 1)
             case "body": (["body"], 2)
             default: ([kind], 1)

@@ -6,17 +6,17 @@ import WaybillTesting
 @testable import Waybill
 
 extension TransactionManager {
-    /// What an app says to a draft; see `options.willRecord`.
+    /// An app's hook; see `options.willRecord`.
     typealias Hook = @Sendable (RecordingDraft) -> RecordingDraft?
 
-    /// In memory, with a hook.
+    /// A manager in memory with a hook.
     static func hooked(bodies: BodyPolicy? = nil, _ hook: @escaping Hook) -> TransactionManager {
         .testing(correlatedHosts: ["api.example.com"]) { $0 = .hooked(bodies: bodies, hook) }
     }
 }
 
 extension TransactionManager.Options {
-    /// Of an app that has a hook, or none, and keeps all that could be looked for.
+    /// The options of an app that may have a hook, and that keeps everything a test can look for.
     static func hooked(bodies: BodyPolicy? = nil, _ hook: TransactionManager.Hook?) -> Self {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
@@ -28,7 +28,7 @@ extension TransactionManager.Options {
 }
 
 extension ExchangeRequest {
-    /// To a host that gets the header field.
+    /// A request to a host that gets the header field.
     static func correlated(_ path: String = "/v1/items", _ fields: [HeaderField] = []) throws -> ExchangeRequest {
         ExchangeRequest(
             method: "POST", url: try #require(URL(string: "https://api.example.com\(path)")), headerFields: fields)

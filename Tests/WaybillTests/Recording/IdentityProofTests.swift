@@ -7,8 +7,8 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// What an app shows to the collector, so that nobody else can speak for it: whatever becomes of its store, it must never
-/// be taken for somebody else.
+/// The proofs that stop others from impersonating an app. Whatever happens to its store, the collector must recognize
+/// the app.
 @Suite(.timeLimit(.minutes(5))) struct IdentityProofTests {
     private let folder: TemporaryDirectory
     private let transport = InMemoryTransport()
@@ -27,7 +27,7 @@ import WaybillTesting
 
     private var shares: [TransactionSet.Share] { transport.transactionSets.flatMap(\.sources) }
 
-    /// Plays all that was sent to a collector that has heard of nobody.
+    /// Replays all sent sets to a collector that knows no installation.
     private func expectThatACollectorTakesEverything() throws {
         let collector = try Store(.memory(name: GUID().description))
         for set in transport.transactionSets {
@@ -45,7 +45,7 @@ import WaybillTesting
         #expect(Set(shares.map(\.installationProof)).count == 2, "a new store is another installation")
     }
 
-    /// Broken, whoever asked to be forgotten is known again by the proof; or what they recorded before is not taken.
+    /// Breaks when the proof identifies a user who asked to be forgotten, or when the user's earlier facts are refused.
     @Test func aResetInstallationHasAnotherProof() async throws {
         let transactions = launch()
         await record(transactions)
@@ -61,7 +61,7 @@ import WaybillTesting
         try expectThatACollectorTakesEverything()
     }
 
-    /// Broken, the collector refuses what an app sends that had to begin in memory, e.g. before the device was unlocked.
+    /// Breaks when the collector refuses an app that had to begin in memory, e.g. before the device was unlocked.
     @Test(arguments: [true, false]) func whoBeganInMemoryIsTheSameInTheStore(wasSent: Bool) async throws {
         await record(launch())
         let (store, hidden) = (folder.file("store"), folder.file("hidden"))
@@ -78,7 +78,7 @@ import WaybillTesting
         try expectThatACollectorTakesEverything()
     }
 
-    /// Broken, an app whose files were deleted under it is refused from then on.
+    /// Breaks when an app whose files were deleted while it ran is refused from then on.
     @Test func whoseStoreIsDeletedStaysTheSame() async throws {
         let transactions = launch()
         await record(transactions)
@@ -91,7 +91,7 @@ import WaybillTesting
         try expectThatACollectorTakesEverything()
     }
 
-    /// Broken, whoever finds what an app logs about its sets can speak for it.
+    /// Breaks when the logs of an app's sets let a reader impersonate the app.
     @Test func whatIsPrintedAndReadHasNoProof() async throws {
         let transactions = launch()
         await record(transactions)

@@ -4,7 +4,7 @@ import Waybill
 import WaybillQueries
 import WaybillTesting
 
-/// A header field ties a server's part to the client's transaction; what comes in is not trusted.
+/// A header field links a server's part to the client's transaction. Servers don't trust incoming fields.
 @Suite(.timeLimit(.minutes(5))) struct JoinTests {
     let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
     let server = TransactionManager.testing(joining: [Login.code])
@@ -86,7 +86,7 @@ import WaybillTesting
         #expect(try server.transactions(Login.self).flatMap { $0.events.map(\.event) } == [.serverStarted])
     }
 
-    /// The other side of it: parallel requests of one transaction, and one that comes in below another one.
+    /// The opposite case: parallel requests of one transaction, and a request inside another one.
     @Test func anotherRequestOfTheSameTransactionIsAPartOfItsOwn() throws {
         let login = client.begin(Login.self)
         let url = try #require(URL(string: "https://api.example.com/login"))
@@ -100,14 +100,14 @@ import WaybillTesting
         #expect(try server.allRecords().map(\.parts.count).reduce(0, +) == 4)
     }
 
-    // MARK: What anybody can make up
+    // MARK: Invented header fields
 
     private func field(_ transaction: GUID = GUID(), useCase: Int) -> (String) -> String? {
         { _ in TransactionHeader(transaction: transaction, useCase: useCase).description }
     }
 
-    /// Breaks when whoever sends requests decides what a server records: 40,000 use cases made up in header fields were
-    /// as many rows, and a page of 31 MB.
+    /// Breaks when senders of requests decide what a server records: 40,000 invented use cases in header fields made as
+    /// many rows, and a page of 31 MB.
     @Test func useCasesThatTheServerDoesNotHaveAreCountedAndNotRecorded() throws {
         for number in 0..<40_000 {
             #expect(server.join(header: field(useCase: 1_000 + number)) == nil)
@@ -124,7 +124,7 @@ import WaybillTesting
         #expect(TransactionManager.testing(joining: nil).join(header: field(useCase: 4711)) != nil, "unless asked to")
     }
 
-    /// The limits of the header field itself: there is no name in it, one code, and 512 bytes are looked at.
+    /// The limits of the header field: no name, one code, and only the first 512 bytes.
     @Test(arguments: [
         "u=1234567890123456", "u=-1", "u=1.5", "u=\"login\"", "u=login",
         "u=7;x=\"\(String(repeating: "y", count: 500))\"",
@@ -135,7 +135,7 @@ import WaybillTesting
         #expect(server.health.malformedHeaders == 1)
     }
 
-    /// Breaks when header fields fill a server's store as fast as requests come in.
+    /// Breaks when header fields fill a server's store as fast as requests arrive.
     @Test(arguments: [true, false]) func transactionsThatAreNotKnownHaveARate(isTyped: Bool) throws {
         let clock = ManualClock()
         let server = TransactionManager.testing(joining: [Login.code], perMinute: 600, clock: clock)
@@ -173,7 +173,7 @@ import WaybillTesting
         #expect(own.log(.serverStarted) != .refused, "what the server begins is its own")
     }
 
-    /// Breaks when one transaction that is known makes a store grow without end.
+    /// Breaks when one known transaction makes a store grow without end.
     @Test func oneTransactionHasAThousandRequests() throws {
         let transaction = GUID()
         for _ in 0..<1_010 { server.join(header: field(transaction, useCase: Login.code))?.finish() }

@@ -5,8 +5,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Events that have only a name, as spans and lines of a log do: broken, they would have no place in a format in which
-/// events are numbers.
+/// Events that have only a name, like spans and log lines. Breaks when a format of numbered events has no place for
+/// them.
 @Suite(.timeLimit(.minutes(5))) struct NamedEventTests {
     let tx = TransactionManager.testing()
 
@@ -33,7 +33,7 @@ import WaybillTesting
         #expect(codes[0] <= Limits.largestInteger && codes[0] >= 1 << min(48, Int.bitWidth - 2))
     }
 
-    /// Breaks when a name that somebody else made up is written down as it came, or without an end.
+    /// Breaks when a foreign name is recorded unchanged, or without a limit.
     @Test func aNameIsRedactedAndCutAndNeverEmpty() throws {
         let login = tx.begin(Login.self)
         login.log(named: "mail to ada@example.com")

@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// What is begun below what: broken, the payment of a checkout could not be told from any other.
+/// Parents of transactions. Breaks when the payment of a checkout looks like any other.
 @Suite(.timeLimit(.minutes(5))) struct ParentTests {
     let tx = TransactionManager.testing()
 
@@ -25,7 +25,7 @@ import WaybillTesting
         #expect(try summary(Purchase.self).parent == ids.0)
         #expect(try summary(Purchase.self).parentPart?.sequence == 1)
         #expect(try summary(Numbered.self).parent == ids.1)
-        // Each has its own outcome, as ever.
+        // Each still has its own outcome.
         #expect(try tx.last(Login.self)?.outcome == .succeeded)
         #expect(try tx.last(Purchase.self)?.outcome == .failed)
         #expect(try #require(tx.transactions(Login.self).first).family?.below.map(\.id).count == 2)
@@ -50,14 +50,14 @@ import WaybillTesting
         tx.begin(Purchase.self, parent: .transaction(login)).finish()
         #expect(try summary(Purchase.self).parent == login.id)
         #expect(try summary(Purchase.self).parentPart?.sequence == 1)
-        // As an app remembers it over a launch.
+        // An ID that an app remembers over a launch.
         let remembered = GUID()
         tx.begin(Purchase.self, parent: .id(remembered)).finish()
         #expect(try summary(Purchase.self).parent == remembered)
         #expect(try summary(Purchase.self).parentPart == nil)
     }
 
-    /// Broken, a reader would look for a parent that nobody has.
+    /// Breaks when a reader looks for a parent that doesn't exist.
     @Test func whatWasNotRecordedIsNobodysParent() throws {
         tx.perform(Login.self) { login in
             tx.perform(Broken.self) { _ in tx.begin(Purchase.self).finish() }
@@ -68,7 +68,7 @@ import WaybillTesting
         #expect(try summary(Search.self).parent == login)
     }
 
-    /// Broken, who resets the installation would be known again by what was under way.
+    /// Breaks when an open transaction identifies a user who resets the installation.
     @Test func afterAResetOfTheInstallationNothingNamesWhatWasBefore() async throws {
         let login = tx.begin(Login.self)
         try await tx.resetInstallation()
@@ -93,7 +93,7 @@ import WaybillTesting
         #expect(parents.withLock { $0 } == [nil, id])
     }
 
-    /// Broken, a server's own transactions would stand in lists beside the request that caused them, without a word of it.
+    /// Breaks when lists show a server's own transactions beside the request that caused them, without the connection.
     @Test func whatAServerJoinsIsAPartAndWhatItBeginsBelowIsAChild() async throws {
         let client = GUID()
         let field = "\"\(client)\";u=\(Login.code)"
@@ -115,7 +115,7 @@ import WaybillTesting
         case none = 0
     }
 
-    /// Of no code that a collector takes: it is not recorded.
+    /// Its code is not one that a collector accepts, and it is not recorded.
     private enum Broken: Int, UseCase {
         static let code = -1
         case none = 0

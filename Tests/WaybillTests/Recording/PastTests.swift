@@ -6,8 +6,8 @@ import WaybillExport
 import WaybillQueries
 import WaybillTesting
 
-/// What happened before it could be recorded, was measured elsewhere, or belongs to another transaction: broken, it would
-/// have the time of its recording, or lead nowhere.
+/// Events that are recorded late, were measured elsewhere, or belong to another transaction. Breaks when they have the
+/// time of their recording, or a link leads nowhere.
 @Suite(.timeLimit(.minutes(5))) struct PastTests {
     let clock = ManualClock()
     let tx: TransactionManager

@@ -5,8 +5,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes
-/// would be wrong.
+/// The outcomes that `perform`, `begin` and `finish` record. Breaks when every statistic of outcomes is wrong.
 @Suite(.timeLimit(.minutes(5))) struct PerformTests {
     let tx = TransactionManager.testing()
 
@@ -35,7 +34,7 @@ import WaybillTesting
         #expect(try tx.last(Login.self)?.outcome == .cancelled)
     }
 
-    /// An app's own error around that of a request, as most apps have it.
+    /// An app's own error around a request's error, as in most apps.
     private enum ShopError: Error {
         case offline(URLError)
         case declined(any Error, reason: String)
@@ -159,7 +158,7 @@ import WaybillTesting
         #expect(record.timeline.map(\.code) == [nil, 4, nil])
     }
 
-    /// Broken, facts that no collector takes would fill the quarantine, and nobody would know why.
+    /// Breaks when facts that no collector accepts fill the quarantine without an explanation.
     @Test func aCodeThatNoCollectorTakesIsRefusedAndShown() {
         #expect(tx.begin(useCase: -1).log(1) == .refused)
         let sync = tx.begin(useCase: 1)
@@ -168,7 +167,7 @@ import WaybillTesting
         #expect(tx.health.impossibleCodes == 2)
     }
 
-    /// Only to look for use case 17.
+    /// Exists only to look up use case 17.
     private enum Numbered: Int, UseCase {
         static let code = 17
         case none = 0

@@ -6,13 +6,13 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// What happens when processes die or multiply.
+/// Processes that die or multiply.
 @Suite(.timeLimit(.minutes(5))) struct ProcessTests {
     let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// Broken, a crash during a login would look like a login that somebody is still at.
+    /// Breaks when a login that a crash interrupted looks like one in progress.
     @Test func aProcessThatDiedWithATransactionOpenLeavesItInterrupted() async throws {
         let (output, _) = try ChildProcess("TestProcess", ["die", folder.url.path()]).finish()
         let id = try #require(GUID(output.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -27,8 +27,8 @@ import WaybillTesting
         try transactions.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources() } ?? []
     }
 
-    /// Broken, the next launch would call a crash a kill or an exit, or the process would not die of its signal: no
-    /// core dump, and another exit status. Or a handler that was there before would not be called.
+    /// Breaks when the next launch calls a crash a kill or an exit, or when the process doesn't die of its signal (no
+    /// core dump, and another exit status), or when an earlier handler is not called.
     @Test(
         arguments: [
             ("end-exit", 7, .exit), ("end-kill", SIGKILL, .system), ("end-segv", SIGSEGV, .signal("SIGSEGV")),
@@ -51,7 +51,7 @@ import WaybillTesting
         #expect(next.health.isGood)
     }
 
-    /// Broken, of an app with two stores only one would know how it ended.
+    /// Breaks when only one of an app's two stores knows how the app ended.
     @Test func eachStoreOfAProcessKnowsHowItEnded() async throws {
         let code = try ChildProcess("TestProcess", ["end-two", folder.url.path()]).finish().status
         #expect(code == SIGABRT)
@@ -61,7 +61,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a manager that went away while its process went on would look like a crash.
+    /// Breaks when the end of a manager looks like a crash although its process goes on.
     @Test func aManagerThatGoesAwayEndsItsSourceByItself() async throws {
         do { TransactionManager(store: .directory(folder.url)).perform(Login.self) { $0.log(.initiated) } }
         try await eventually("the thread of the first manager writes what waits") {
@@ -69,13 +69,13 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a child that hangs would keep all tests waiting, and which one it was would not be seen.
+    /// Breaks when a child that hangs keeps all tests waiting, and the output doesn't show which one.
     @Test func aChildThatDoesNotEndIsKilled() async throws {
         let endless = try ChildProcess("TestProcess", ["journal", folder.url.path()])
         #expect(await endless.finished(within: .seconds(1)).status == SIGKILL)
     }
 
-    /// Broken, what `log` called journaled would be lost in a crash, or stand there twice.
+    /// Breaks when facts that `log` called journaled are lost in a crash, or are recorded twice.
     @Test func whatWasJournaledSurvivesSIGKILLOnce() async throws {
         let child = try ChildProcess("TestProcess", ["journal", folder.url.path()])
         for _ in 0..<2_000 { try #require(child.line() != nil) }
@@ -86,7 +86,7 @@ import WaybillTesting
         let numbers = record.timeline.compactMap { entry -> Int64? in
             if case .integer(let number) = entry.attributes["number"] { number } else { nil }
         }
-        // What was refused or in memory has the number of the one that was journaled after it.
+        // A refused fact, or one in memory, has the number of the next journaled one.
         var journaled: [Int64] = []
         for number in numbers where journaled.last != number { journaled.append(number) }
         #expect(journaled.prefix(said) == ArraySlice(0..<Int64(said)))
@@ -105,7 +105,7 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a tool of five lines would lose all that it recorded, or need a `sync()`.
+    /// Breaks when a tool of five lines loses all its facts, or needs a `sync()`.
     @Test(arguments: ["short-end", "short-exit", "short-late"])
     func aShortProgramKeepsEveryFact(verb: String) async throws {
         let count = try shortRuns(verb).count
@@ -118,12 +118,12 @@ import WaybillTesting
         #expect(next.health.isGood)
     }
 
-    /// Broken, `exit` would wait for a disk that does not answer.
+    /// Breaks when `exit` waits for a disk that does not answer.
     @Test func aJournalThatCannotBeOpenedDoesNotKeepAProcessFromEnding() throws {
         _ = try shortRuns("short-never", count: 1)
     }
 
-    /// Broken, what `log` called journaled would be lost where the process was killed before it had a store.
+    /// Breaks when facts that `log` called journaled are lost because the process was killed before it had a store.
     @Test func whatWasJournaledInTheFirstMillisecondsSurvivesSIGKILL() throws {
         let said = try shortRuns("short-kill", count: 20).flatMap { $0.split(separator: "\n").compactMap { Int($0) } }
         let next = TransactionManager(store: .directory(folder.url))
@@ -138,7 +138,7 @@ import WaybillTesting
         #expect(next.health.isGood)
     }
 
-    /// Broken, two running processes on one store would take each other for dead.
+    /// Breaks when two running processes on one store take each other for dead.
     @Test func aSourceThatStillRunsIsNotTakenForDead() async throws {
         let first = TransactionManager(store: .directory(folder.url))
         let login = first.begin(Login.self)
@@ -151,27 +151,27 @@ import WaybillTesting
     }
 
     #if os(Linux)
-    // Elsewhere a child may not go on in Swift, or Objective-C, before it is another program.
+    // On other systems a forked child must not run Swift or Objective-C before it executes another program.
 
-    /// Broken, a forked child would speak for its parent.
+    /// Breaks when a forked child reports the end of its parent.
     @Test func howAForkedChildEndedIsNotHowItsParentDid() async throws {
         try await theNextLaunchSaysHowAProcessEnded(verb: "end-fork", status: 7, end: .exit)
     }
 
-    /// Broken, a child that runs on would keep its parent's journal locked: what that recorded last would not come in, and
-    /// its transactions would stay open.
+    /// Breaks when a child that runs on keeps its parent's journal locked: the parent's last facts would not be stored,
+    /// and its transactions would stay open.
     @Test func aForkedChildDoesNotStandForItsParent() async throws {
         let parent = try ChildProcess("TestProcess", ["fork-orphan", folder.url.path()])
         let words = try #require(parent.line()).split(separator: " ")
         let child = try #require(words.first.flatMap { Int32($0) })
         defer { kill(child, SIGKILL) }
-        // Foundation takes it for running as long as the child has the other end of a pipe.
+        // Foundation considers the parent running while the child holds the other end of a pipe.
         try await eventually("the parent has died") {
             let state = try? String(contentsOfFile: "/proc/\(parent.id)/stat", encoding: .utf8)
             return state?.contains(") Z ") ?? true
         }
         #expect(kill(child, 0) == 0, "it runs")
-        // A process of several threads is a zombie before the last of them has let go of its files.
+        // A multithreaded process is a zombie before its last thread has released its files.
         try await eventually("what it recorded comes in") {
             let records = try? TransactionManager(store: .directory(folder.url)).allRecords()
             return records?.first?.summary.outcome == .interrupted
@@ -182,8 +182,8 @@ import WaybillTesting
         #expect(kill(child, 0) == 0, "it still runs")
     }
 
-    /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
-    /// facts for repeats.
+    /// Breaks when parent and child assign the same IDs and sequences, and the collector takes half of the facts for
+    /// repeats.
     @Test(arguments: ["fork", "clone"]) func aForkedChildIsANewSourceAndTheParentGoesOn(verb: String) throws {
         let (output, status) = try ChildProcess("TestProcess", [verb, folder.url.path()]).finish()
         #expect(status == 0)
@@ -201,7 +201,7 @@ import WaybillTesting
     }
     #endif
 
-    /// Broken, what was recorded in the last quarter of a second of a manager would be lost, or stand in 1970.
+    /// Breaks when facts from the last quarter of a second of a manager are lost, or are dated 1970.
     @Test func whatWaitsWhenAManagerGoesAwayIsWrittenAndDated() async throws {
         let before = SystemClock().wallMicroseconds()
         do { TransactionManager(store: .directory(folder.url)).perform(Login.self) { $0.log(.initiated) } }
@@ -213,7 +213,7 @@ import WaybillTesting
         #expect(try #require(next.transactions(Login.self).first).summary.begunMicroseconds >= before)
     }
 
-    /// Broken, a copy sent to support would lack what was recorded last.
+    /// Breaks when a copy sent to support lacks the last facts.
     @Test func aSnapshotIsOneFileWithEverythingInIt() async throws {
         let transactions = TransactionManager(store: .directory(folder.url))
         transactions.perform(Login.self) { $0.log(.initiated) }

@@ -11,11 +11,11 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// The app's own hook has the first word in what is recorded, and redaction the last.
+/// The app's own hook runs before redaction, which has the last word.
 @Suite(.timeLimit(.minutes(5))) struct RecordingHookTests {
-    // MARK: What the hook cannot do
+    // MARK: Limits of the hook
 
-    /// Broken, an app could take out a secret here and put another in there.
+    /// Breaks when an app can take out one secret and put in another.
     @Test func whatTheHookAddsIsRedacted() async throws {
         let tx = TransactionManager.hooked(bodies: BodyPolicy()) { draft in
             switch draft {
@@ -59,7 +59,7 @@ import FoundationNetworking
         #expect(all.components(separatedBy: "[redacted]").count > 5)
     }
 
-    /// Broken, an app's mistake would put what belongs to one transaction into another.
+    /// Breaks when an app's mistake puts an event of one transaction into another.
     @Test func whichEventItIsCannotBeChanged() throws {
         let first = Locked<RecordingDraft?>(nil)
         let tx = TransactionManager.hooked { draft in
@@ -78,7 +78,7 @@ import FoundationNetworking
         #expect(events.map { $0.map(\.attributes) } == [[["of": "one"]], [["of": "one"]]])
     }
 
-    /// Broken, the answer to another question would be recorded as the answer to this one.
+    /// Breaks when a draft of another kind is recorded as the hook's answer.
     @Test func aDraftOfAnotherCaseCountsAsWithheld() throws {
         let tx = TransactionManager.hooked { draft in
             guard case .event(let event) = draft else { return draft }
@@ -93,7 +93,7 @@ import FoundationNetworking
 
     // MARK: Counting
 
-    /// Broken, a collector would look for facts that there never were, or call them lost.
+    /// Breaks when a collector looks for facts that never existed, or calls them lost.
     @Test func whatIsWithheldLeavesNoGapInTheSequence() async throws {
         let transport = InMemoryTransport()
         let tx = TransactionManager.hooked { draft in
@@ -126,7 +126,7 @@ import FoundationNetworking
         #expect(tx.health.refused == 0)
     }
 
-    /// Broken, each ending that an app withholds would take room for ever, until nothing is recorded any more.
+    /// Breaks when each ending that an app withholds takes room for ever, until recording stops.
     @Test func whatIsWithheldHoldsNoRoom() async throws {
         var options = TransactionManager.Options.hooked { draft in if case .closed = draft { nil } else { draft } }
         options.maximumOpen = 16
@@ -157,7 +157,7 @@ import FoundationNetworking
 
     // MARK: Threads
 
-    /// Broken, a hook that records would ask itself without end, or wait for itself.
+    /// Breaks when a hook that records calls itself without end, or waits for itself.
     @Test func aHookCanRecord() async throws {
         let (manager, asked, tasks) = (
             Locked<TransactionManager?>(nil), Locked(0), Locked<[Task<LogResult, Never>]>([])
@@ -190,7 +190,7 @@ import FoundationNetworking
         manager.withLock { $0 = nil }
     }
 
-    /// Broken, what an app does in one place would hold up all others.
+    /// Breaks when an app's slow hook in one place holds up all others.
     @Test func aSlowHookHoldsUpNobodyElse() async throws {
         let (isInside, goOn) = (Gate(), Gate())
         let tx = TransactionManager.hooked { draft in
@@ -216,7 +216,7 @@ import FoundationNetworking
             "it is recorded when the hook has answered")
     }
 
-    /// Broken, a server that works on several things at once would be ended by the Swift runtime.
+    /// Breaks when the Swift runtime ends a server that works on several things at once.
     @Test func theHookRunsInTheBodyOfATaskGroup() async throws {
         let tx = TransactionManager.hooked { $0 }
         let login = tx.begin(Login.self)

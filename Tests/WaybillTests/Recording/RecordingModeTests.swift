@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Consent: nothing is recorded against it, and what was recorded with it stays usable.
+/// Consent: without it, nothing is recorded; data that was recorded with it stays usable.
 @Suite(.timeLimit(.minutes(5))) struct RecordingModeTests {
     private let folder: TemporaryDirectory
 
@@ -50,7 +50,7 @@ import FoundationNetworking
         #expect(records[0].timeline.map(\.kind) == [.begun, .event, .finished])
     }
 
-    /// Broken, a manager that is turned off and on for long enough would have no room left, kept for closings that
+    /// Breaks when a manager that is often turned off and on runs out of room, because it keeps room for closings that
     /// never come.
     @Test func whatIsFinishedWhileOffGivesItsRoomBack() throws {
         let transactions = TransactionManager.testing { $0.maximumOpen = 16 }
@@ -80,7 +80,7 @@ import FoundationNetworking
         #expect(try transactions.exchanges.count == 1)
     }
 
-    /// Broken, an app that has to ask first leaves traces on the disk of everybody who said no.
+    /// Breaks when an app that has to ask first leaves traces on the disk of everybody who refuses.
     @Test func offFromTheStartMakesNoFolder() async throws {
         let transactions = TransactionManager(store: .directory(store())) { $0.recording = .off }
         transactions.perform(Login.self) { $0.log(.initiated) }
@@ -117,7 +117,7 @@ import FoundationNetworking
         for mode in [other, first, other] {
             let transactions = TransactionManager(store: .directory(store())) { $0 = options }
             transactions.recording = mode
-            // Turning it again, and back, must not leave both marks.
+            // Switching back and forth must not leave both marks.
             transactions.recording = mode == .on ? .off : .on
             transactions.recording = mode
             transactions.perform(Login.self) { $0.log(.initiated) }
@@ -130,7 +130,7 @@ import FoundationNetworking
         #expect(TransactionManager(store: .directory(store())) { $0 = forgetful }.recording == first)
     }
 
-    /// Broken, a no of the last year would be a yes after an update that asks in another way.
+    /// Breaks when last year's refusal becomes a consent after an update that asks differently.
     @Test func aNoHoldsWhateverALaterVersionStartsWith() async throws {
         var options = TransactionManager.Options()
         options.remembersRecording = true
@@ -167,7 +167,7 @@ import FoundationNetworking
         #expect(try await TransactionManager.disabled.transactions().page().rows.isEmpty)
     }
 
-    /// Broken, "disabled" would still leave traces: the child's home, its only way to a default folder, must stay
+    /// Breaks when a disabled manager leaves traces: the child's home, its only way to a default folder, must stay
     /// empty.
     @Test func disabledTouchesNoDisk() throws {
         let home = folder.file("home")
@@ -178,7 +178,7 @@ import FoundationNetworking
                 environment: ["HOME": home.path(), "XDG_STATE_HOME": home.path()])
             let (output, status) = child.finish()
             #expect(status == 0, "\(output)")
-            // URLSession makes folders of its own; the second round shows that a file would be found.
+            // URLSession makes folders itself. The second round shows that a file would be found.
             let found = FileManager.default.enumerator(at: home, includingPropertiesForKeys: [.isRegularFileKey])?
                 .contains {
                     ($0 as? URL).flatMap { try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile } == true

@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Starting over as somebody else.
+/// Starting over as another installation.
 @Suite(.timeLimit(.minutes(5))) struct ResetTests {
     private let folder: TemporaryDirectory
     private let transport = InMemoryTransport()
@@ -26,7 +26,7 @@ import FoundationNetworking
             })
     }
 
-    /// Broken, whoever asked to be forgotten would be counted as the same device as before.
+    /// Breaks when a user who asked to be forgotten is counted as the same device as before.
     @Test(arguments: [true, false]) func whatFollowsIsOfANewInstallation(inMemory: Bool) async throws {
         let transactions = TransactionManager(
             store: inMemory ? .inMemory : .directory(folder.url), delivery: .transport(transport), correlatedHosts: [])

@@ -8,7 +8,7 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// What an app may say about how much is kept, and what it hears when its store was damaged.
+/// The limits that an app can set on retention, and the report of a damaged store.
 @Suite(.timeLimit(.minutes(5))) struct RetentionTests {
     private func manager(
         _ retention: Retention, _ store: StoreLocation = .inMemory, clock: ManualClock = ManualClock(),
@@ -29,7 +29,7 @@ import WaybillTesting
         var all: [String] { sentences.withLock { $0 } }
     }
 
-    /// Breaks when a limit that cannot work keeps nothing, or is obeyed in silence.
+    /// Breaks when a limit that can't work keeps nothing, or is applied without a warning.
     @Test func limitsThatKeepNothingAreReplaced() {
         var retention = Retention()
         retention.maximumByteCount = 0
@@ -50,7 +50,7 @@ import WaybillTesting
         #expect(try await transactions.transactions().page().rows.map(\.id) == [id])
     }
 
-    /// Breaks when an app whose store was damaged hears nothing, or hears it with every batch.
+    /// Breaks when an app whose store was damaged gets no report, or gets one with every batch.
     @Test func aDamagedStoreIsToldOnceAndRecordingGoesOn() async throws {
         let folder = try TemporaryDirectory()
         try Data(repeating: 0x5A, count: 10_000).write(to: folder.file("waybill.sqlite"))

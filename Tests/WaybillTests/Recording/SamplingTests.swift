@@ -8,7 +8,7 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// What an app says about sampling, and what then leaves it.
+/// The sampling rates of an app, and the data that it then delivers.
 @Suite(.timeLimit(.minutes(5))) struct SamplingTests {
     private func manager(
         _ transport: InMemoryTransport = InMemoryTransport(), useCases: Set<Int>? = nil,
@@ -20,7 +20,7 @@ import WaybillTesting
         return .testing(delivery: .transport(transport), correlatedHosts: ["api.example.com"]) { $0 = options }
     }
 
-    /// Breaks when an app that samples everything away does not hear of a failure, or sends what went well.
+    /// Breaks when an app that samples everything away doesn't deliver a failure, or delivers successes.
     @Test func whatFailsIsDeliveredAndWhatSucceedsStaysHere() async throws {
         let transport = InMemoryTransport()
         let transactions = manager(transport) { $0.setRate(0, for: Login.self) }
@@ -43,8 +43,8 @@ import WaybillTesting
         open.finish()
     }
 
-    /// Breaks when a flush is complete though the collector still waits for facts: of an ended source with more dropped
-    /// ranges than one set reports.
+    /// Breaks when a flush is complete though the collector still waits for facts: those of an ended source that has
+    /// more dropped ranges than one set reports.
     @Test func aFlushIsCompleteWhenTheCollectorKnowsOfAllThatWasSampledAway() async throws {
         let folder = try TemporaryDirectory()
         let transport = InMemoryTransport()
@@ -77,7 +77,7 @@ import WaybillTesting
         #expect(reported == SequenceRanges([1...4_502]), "\(transport.sets.count) sets")
     }
 
-    /// Breaks when a transaction is kept by one side and dropped by the other.
+    /// Breaks when one side keeps a transaction and the other drops it.
     @Test func clientAndServerChooseTheSameTransactions() async throws {
         let (up, down) = (InMemoryTransport(), InMemoryTransport())
         let client = manager(up) { $0.setRate(0.5, for: Login.self) }
@@ -99,7 +99,7 @@ import WaybillTesting
         #expect((1..<100).contains(sent[0].count))
     }
 
-    /// Breaks when a checkout is delivered without the payment in it, or the other way round.
+    /// Breaks when a checkout is delivered without its payment, or a payment without its checkout.
     @Test func aChildIsChosenWithItsRoot() async throws {
         let transport = InMemoryTransport()
         let transactions = manager(transport) { $0.setRate(0.5) }
@@ -120,7 +120,7 @@ import WaybillTesting
         { Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: rates) }
     }
 
-    /// What the openings of a login and a purchase say now, after a set was answered so.
+    /// Returns the sampling in the openings of a login and a purchase, after a set got the given answer.
     private func said(
         _ transactions: TransactionManager, _ transport: InMemoryTransport,
         after answer: (@Sendable (OutgoingSet) -> Receipt)? = nil
@@ -138,8 +138,8 @@ import WaybillTesting
         return begun.map { id in opened.first { $0.transaction == id }?.sampling }
     }
 
-    /// Breaks when a collector's word is not taken, comes before a rate that says more, changes what is slow, or holds
-    /// longer than it is said.
+    /// Breaks when a collector's rate is ignored, overrides a more specific rate, changes the limit for slow
+    /// transactions, or applies for longer than stated.
     @Test func aCollectorsRatesHoldFromItsReceiptToTheNext() async throws {
         let transport = InMemoryTransport()
         let transactions = manager(transport) {
@@ -148,7 +148,7 @@ import WaybillTesting
         }
         func rates(_ said: [Fact.Sampling?]) -> [Int?] { said.map { $0?.perMillion } }
         #expect(rates(try await said(transactions, transport)) == [nil, nil])
-        // What is not chosen is delivered all the same, since it is let go of unfinished.
+        // Transactions that are not chosen are delivered anyway, because they are released unfinished.
         let first = try await said(
             transactions, transport, after: receipt(SamplingRate(useCase: 0, perMillion: 250_000)))
         #expect(rates(first) == [250_000, nil])
@@ -158,7 +158,7 @@ import WaybillTesting
         #expect(rates(try await said(transactions, transport, after: receipt())) == [nil, nil])
     }
 
-    /// Breaks when a collector has a say that the app did not give it.
+    /// Breaks when a collector changes rates without the app's permission.
     @Test func withoutTheAppsConsentACollectorHasNoSay() async throws {
         let transport = InMemoryTransport()
         let transactions = manager(transport) { _ in }
@@ -169,7 +169,7 @@ import WaybillTesting
         #expect(transactions.health.problems == [])
     }
 
-    /// Breaks when an impossible rate is taken, is told for each receipt again, or takes the possible ones with it.
+    /// Breaks when an impossible rate is applied, is reported again for each receipt, or invalidates the possible ones.
     @Test func whatACollectorCannotMeanIsToldOnceAndNotTaken() async throws {
         let transport = InMemoryTransport()
         let transactions = manager(transport) { $0.acceptsRatesFromCollector = true }
@@ -197,7 +197,7 @@ import WaybillTesting
         #expect(transactions.health.problems == [], "the last receipt says nothing")
     }
 
-    /// Breaks when an impossible rate drops everything, or is replaced in silence.
+    /// Breaks when an impossible rate drops everything, or is replaced without a report.
     @Test(arguments: [-0.1, 1.1, .nan, .infinity]) func impossibleRatesAreReplacedAndTold(rate: Double) {
         let transactions = manager { $0.setRate(rate, for: Login.self) }
         #expect(transactions.health.problems.map(\.code) == [.setting])

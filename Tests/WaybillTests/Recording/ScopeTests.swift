@@ -5,10 +5,10 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// What is current where a context other than the task's carries a transaction: one chain, in which the innermost wins
-/// wherever it was put.
+/// The current transaction when a context other than the task's carries one: both form one chain, and the innermost
+/// wins.
 @Suite(.timeLimit(.minutes(5))) struct ScopeTests {
-    /// As a tracer has it: a context that is current by itself.
+    /// A context with its own current value, like a tracer's.
     private enum Context {
         @TaskLocal static var scope: TransactionScope?
         static let isCarried: Void = TransactionScope.carry { scope }
@@ -47,7 +47,7 @@ import WaybillTesting
             Context.$scope.withValue(TransactionScope(joined)) {
                 #expect(UseCaseTransaction.current?.id == joined.id)
                 #expect(Login.current?.id == login.id)
-                // A span that is no transaction's own carries the scope it was made in.
+                // A span without its own transaction carries the scope where it was made.
                 Context.$scope.withValue(TransactionScope.current) {
                     #expect(UseCaseTransaction.current?.id == joined.id)
                 }
@@ -59,7 +59,7 @@ import WaybillTesting
     @Test func theChainIsFollowedThroughEveryOrderOfBoth() {
         let ids = [tx.begin(Login.self), tx.begin(Login.self), tx.begin(Login.self), tx.begin(Login.self)]
         for order in 0..<16 {
-            /// Puts each transaction inside the one before, by the task or by the context, as the bits say.
+            /// Nests each transaction inside the previous one, through the task or the context according to the bits.
             func nest(_ depth: Int) {
                 guard depth < ids.count else { return }
                 let enter = {
@@ -88,7 +88,7 @@ import WaybillTesting
         #expect(UseCaseTransaction.current == nil)
     }
 
-    /// Broken, nobody would notice an event that no transaction has taken.
+    /// Breaks when nobody notices an event outside any transaction.
     @Test func whoeverLogsOutsideATransactionIsToldOnce() {
         enum Lonely: Int, UseCase {
             static let code = 4_711

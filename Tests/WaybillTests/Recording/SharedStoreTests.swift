@@ -9,7 +9,7 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// A store that several processes use, any of which may stand still: as the system suspends apps and extensions.
+/// A store that several processes use. Any of them may be suspended, like apps and extensions by the system.
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
     let folder: TemporaryDirectory
     let transport = InMemoryTransport()
@@ -18,7 +18,7 @@ import WaybillTesting
 
     private var shared: URL { folder.url.appending(path: "shared") }
 
-    /// A process of its own name: what is its own is in a folder that no other one has.
+    /// A process with the given name, which keeps its own files in its own folder.
     private func manager(
         _ name: String = "test", clock: any TransactionClock = SystemClock(), delivers: Bool = false,
         writesByItself: Bool = true
@@ -38,7 +38,7 @@ import WaybillTesting
         return (child, try #require(child.line().flatMap { GUID($0) }))
     }
 
-    /// Lets a process that waits go on to its end.
+    /// Lets a waiting process continue to its end.
     private func finish(_ child: ChildProcess) async throws -> (output: String, status: Int32) {
         try Data().write(to: folder.file("go"))
         child.signal(SIGCONT)
@@ -49,7 +49,7 @@ import WaybillTesting
         try transactions.allRecords().first { $0.summary.id == id }?.timeline.compactMap(\.code) ?? []
     }
 
-    /// Broken, an app with a store in the container of its group would be ended each time that it is suspended.
+    /// Breaks when the system ends an app at each suspension because its store is in the container of its group.
     @Test func whileAProcessStandsStillNothingIsLockedAndTheOthersGoOn() async throws {
         let (child, id) = try child("share-idle")
         try child.stop()
@@ -77,21 +77,20 @@ import WaybillTesting
         #expect(sent.count == 6, "nothing went twice")
     }
 
-    /// What the test above looks for is there where a process has a store to itself.
+    /// Shows that the test above would find locks: a process that has a store to itself holds them.
     @Test func aProcessWithTheStoreToItselfHoldsItsLocks() async throws {
         let (child, _) = try child("share-plain")
         try child.stop()
         let locked = try FileLocks.held(by: child.id, in: shared)
         #expect(locked.contains { $0.hasPrefix("journal-") }, "\(locked)")
         #expect(locked.contains("waybill.sqlite"), "\(locked)")
-        // It is judged by its lock where there is one.
+        // If a process has a lock, other processes judge it by the lock.
         let other = manager()
         #expect(try other.last(Login.self)?.outcome == .open)
         #expect(try await finish(child).status == 0)
     }
 
-    /// Broken, one process that stands still in the wrong moment would stop all others, or have them lose what they
-    /// record.
+    /// Breaks when one process that is suspended at the wrong moment stops all others, or makes them lose facts.
     @Test func whileAProcessStandsStillInTheMiddleOfWritingTheOthersKeepWhatTheyRecord() async throws {
         let before = manager("before", delivers: true)
         before.perform(Login.self) { $0.log(.initiated) }
@@ -100,7 +99,7 @@ import WaybillTesting
         try await eventually("it stands still") { child.isStopped }
         #expect(try FileLocks.held(by: child.id, in: shared).contains("waybill.sqlite-lock"))
 
-        // One that was there, and one that is launched now.
+        // One manager from before, and one that is launched now.
         let after = manager("after", delivers: true)
         for transactions in [before, after] {
             let login = transactions.begin(Login.self)
@@ -111,7 +110,7 @@ import WaybillTesting
             #expect(transactions.health.problems.contains { $0.message.contains("Another process is writing") })
             #expect(await transactions.flush().error != nil)
         }
-        // What is there can be read.
+        // Existing records can be read.
         #expect(try await before.transactions().page().rows.count == 2)
         #expect(
             try before.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources().count }
@@ -119,7 +118,7 @@ import WaybillTesting
 
         #expect(try await finish(child).status == 0)
         for transactions in [before, after] {
-            // Each waits a second for the other at most.
+            // Each waits at most a second for the other.
             try await eventually("what it has recorded is written") { (try? await transactions.sync()) != nil }
             try await eventually("all of it is delivered") { await transactions.flush().isComplete }
             #expect(transactions.health.isGood, "\(transactions.health.problems)")
@@ -142,7 +141,7 @@ import WaybillTesting
         #expect(ledgers.values.allSatisfy { $0.dropped.isEmpty })
     }
 
-    /// Broken, what an extension had journaled would be lost with it, or come twice.
+    /// Breaks when an extension's journaled facts are lost with it, or are stored twice.
     @Test func whatAKilledProcessHadJournaledComesInWithItsNextLaunch() async throws {
         let child = try ChildProcess("TestProcess", ["share-journal", folder.url.path()])
         for _ in 0..<500 { try #require(child.line() != nil) }
@@ -172,10 +171,10 @@ import WaybillTesting
         #expect(!left.contains("alive-\(record.sources[0].id)"), "nobody has to wait for it any more")
     }
 
-    /// Broken, an app that was suspended for an hour in the middle of a login would show it as interrupted for good.
+    /// Breaks when an app that was suspended for an hour in the middle of a login shows it as interrupted for good.
     @Test func aSourceThatWasSilentForTooLongIsTakenForEndedUntilItGoesOn() async throws {
         let clock = ManualClock(wallMicroseconds: SystemClock().wallMicroseconds())
-        // Without timers, so that it is silent while the clock goes on.
+        // Without timers, to be silent while the clock goes on.
         let first = manager("first", clock: clock, writesByItself: false)
         let login = first.begin(Login.self)
         try await first.sync()
@@ -190,7 +189,7 @@ import WaybillTesting
         #expect(try first.last(Login.self)?.outcome == .succeeded)
     }
 
-    /// Broken, some moment would be the wrong one to be suspended in.
+    /// Breaks when a suspension at some moment loses or doubles facts.
     @Test func whoStandsStillAtAnyMomentLosesAndDoublesNothing() async throws {
         let (child, id) = try child("share-busy")
         let other = manager()
@@ -198,7 +197,7 @@ import WaybillTesting
         for round in 0..<25 {
             try child.stop()
             other.perform(Login.self, attributes: ["round": .integer(round)]) { $0.log(.requestSent) }
-            // Only where it stands still while it writes, what is recorded waits.
+            // Facts wait only if the child is suspended while it writes.
             if (try? await other.sync()) != nil { written += 1 }
             child.signal(SIGCONT)
             try await eventually("it goes on") { !child.isStopped }
@@ -206,13 +205,13 @@ import WaybillTesting
         let (output, status) = try await finish(child)
         #expect(status == 0)
         let count = try #require(output.split(separator: "\n").last.flatMap { Int($0) })
-        // An attempt may still be under way that began while the child wrote, and waits for it hardly any more.
+        // An attempt that began while the child wrote may still be under way; it waits only briefly now.
         try await eventually("what it has recorded is written") { (try? await other.sync()) != nil }
         #expect(written > 0)
         #expect(try codes(id, in: other).filter { $0 == 1 }.count == count)
         #expect(try await other.transactions().page(limit: 100).rows.count == 26)
         #expect(other.health.isGood, "\(other.health.problems)")
-        // Whatever it did inside, and however busy this machine is.
+        // True whatever the child was doing, and however busy this machine is.
         let longest = try #require(
             try other.sources.readableSource?.writer.runAndWait { opened, _ in opened.patience.longestNanoseconds })
         #expect(longest < 2_000_000_000, "no call waited longer than a second for the child")

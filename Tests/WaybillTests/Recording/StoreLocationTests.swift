@@ -4,7 +4,7 @@ import WaybillStore
 
 @testable import Waybill
 
-/// A place that the system lets an app use is taken as it is, and any other one is reported.
+/// Accepts a place that the system lets an app use, and reports any other.
 @Suite(.timeLimit(.minutes(5))) struct StoreLocationTests {
     private static let group = URL(
         filePath: "/private/var/mobile/Containers/Shared/AppGroup/0F4C1A7E-6D9C-4B0E-9A53-8D6F1C1F2B3A/Waybill")
@@ -19,7 +19,7 @@ import WaybillStore
         #expect(StoreLocation.directory(Self.own).resolved().1.isEmpty)
     }
 
-    /// Breaks when an app that may not use a group loses its data, or nobody learns of it.
+    /// Breaks when an app that may not use a group loses its data, or gets no report.
     @Test func aGroupThatIsNotTheAppsGivesTheDefaultPlaceAndIsReported() {
         let (place, problems) = StoreLocation.appGroup("group.example.nobody.has").resolved()
         #expect(place == StoreLocation.default.resolved().0)

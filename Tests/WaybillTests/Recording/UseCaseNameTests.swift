@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillStore
 import WaybillTesting
 
-/// The enum of an app as it changes from one launch to the next.
+/// An app's enum that changes between launches.
 private enum Before {
     enum Form: Int, UseCase {
         static let code = 40
@@ -30,7 +30,7 @@ private enum Import: String, UseCase {
 }
 private enum Numbered: Int, UseCase { case first = 1 }
 
-/// What use cases and events are called: broken, history would change its words, or numbers would take over.
+/// The names of use cases and events. Breaks when history is renamed, or numbers replace names.
 @Suite(.timeLimit(.minutes(5))) struct UseCaseNameTests {
     private func launch(_ folder: TemporaryDirectory, version: String? = nil) -> TransactionManager {
         var options = TransactionManager.Options()
@@ -42,7 +42,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
 
     // MARK: An enum that changes
 
-    /// Without a version, as on every server, and with one that did not change, as while an app is developed.
+    /// Without a version, as on every server, and with an unchanged version, as during the development of an app.
     @Test(arguments: [nil, "1.0"]) func anEnumThatChangedDoesNotRenameHistory(version: String?) async throws {
         let folder = try TemporaryDirectory()
         let first = launch(folder, version: version)
@@ -57,7 +57,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
             form.log(.typed)
             form.log(.sent)
         }
-        // The enum as it was: an update was taken back.
+        // The previous enum: an update was reverted.
         let third = launch(folder, version: version)
         try await second.sync()
         third.perform(Before.Form.self) { $0.log(.sent) }
@@ -109,7 +109,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
         #expect(try tx.allRecords().map(\.summary.useCaseName) == ["login", "login"], "the first one's names stay")
     }
 
-    /// As in two modules of one program, of which one knows fewer events.
+    /// The enum in another module of one program, which knows fewer events.
     private enum SameLogin: Int, UseCase {
         static let code = Login.code
         static let name = Login.name
@@ -152,7 +152,7 @@ private enum Numbered: Int, UseCase { case first = 1 }
         #expect(NameCode.code(of: "upload") == 285_791_349_709_823, "the same in every version of the library")
     }
 
-    /// Broken, a server would ignore the header fields of every use case that has a name and no number.
+    /// Breaks when a server ignores the header fields of use cases that have a name and no number.
     @Test func aServerJoinsAUseCaseThatHasANameAndNoNumber() throws {
         let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
         let server = TransactionManager.testing { $0.server.accepting = .only(Upload.self, Import.self) }

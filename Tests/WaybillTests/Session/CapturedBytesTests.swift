@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A body that is read as it comes.
+/// A body that is read as it arrives.
 @Suite(.timeLimit(.minutes(5)))
 struct CapturedBytesTests {
     let clock = ManualClock()
@@ -51,7 +51,7 @@ struct CapturedBytesTests {
         #expect(try tx.exchanges.map(\.receivedByteCount) == [12])
     }
 
-    /// A reader on another thread may let go as soon as the sink has a piece, and what it read must be counted by then.
+    /// A reader on another thread may let go once the sink has a piece. By then, the bytes it read must be counted.
     @Test func whatAReaderHasIsRecordedAlready() throws {
         let url = try refusedURL()
         let ok = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))

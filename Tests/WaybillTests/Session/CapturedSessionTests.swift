@@ -10,7 +10,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A request made within a transaction is recorded before it is sent, tied to it, and free of secrets.
+/// A request made within a transaction is recorded before it is sent, linked to it, and free of secrets.
 @Suite(.timeLimit(.minutes(5))) struct CapturedSessionTests {
     let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 
@@ -41,7 +41,7 @@ import FoundationNetworking
         #expect(exchange.responseHeaderFields.contains { $0.name.lowercased() == "content-type" })
     }
 
-    /// A server that answers otherwise because of a cookie is not understood without knowing that there was one.
+    /// To understand an answer that depends on a cookie, a reader must know that one was sent.
     @Test(arguments: [true, false]) func cookiesOfTheJarAreRecordedWithoutTheirValues(handlesCookies: Bool) async throws
     {
         let server = try LoopbackServer { _ in .init(headers: [("Set-Cookie", "sid=s3cret; Path=/")]) }
@@ -79,7 +79,7 @@ import FoundationNetworking
         #expect(try tx.exchanges.count == 1, "the exchange is recorded all the same")
     }
 
-    /// Broken, a developer who forgot the host would look for the server's events in vain.
+    /// Breaks when a developer who forgot the host looks for the server's events in vain.
     @Test func aForgottenHostIsToldOnce() async throws {
         let told = Locked<[String]>([])
         let tx = TransactionManager.testing { options in
@@ -189,7 +189,7 @@ import FoundationNetworking
         #expect(server.requests.first?.header("X-Always") == "yes")
     }
 
-    /// Breaks when a request joins two traces: that of the configuration's own field, and ours beside it.
+    /// Breaks when a request joins two traces: that of the configuration's own field, and also ours.
     @Test func aTraceOfTheConfigurationIsKept() async throws {
         let server = try LoopbackServer { _ in .text("") }
         let own = "00-0192f3a24f807b44ac6e9f8e7d6c5b4a-00f067aa0ba902b7-01"
@@ -204,7 +204,7 @@ import FoundationNetworking
         #expect(server.requests.last?.header("traceparent").map { $0 != own } == true, "the host is a correlated one")
     }
 
-    /// The app's own protocol answers, in more than one piece.
+    /// The app's own protocol answers in several pieces.
     @Test func theCallersProtocolClassesAnswer() async throws {
         final class Answering: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.host() == "nowhere.example" }

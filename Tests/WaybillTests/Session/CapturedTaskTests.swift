@@ -10,12 +10,12 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A task with a completion handler: nothing before it is resumed, everything once, and an end at any time.
+/// A task with a completion handler does nothing before it is resumed, does everything once, and can end at any time.
 @Suite(.timeLimit(.minutes(5)))
 struct CapturedTaskTests {
     let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 
-    /// What a completion handler was called with.
+    /// The arguments of the completion handler's calls.
     private final class Answers: Sendable {
         let all = Locked<[(data: Data?, code: URLError.Code?)]>([])
         let first = Gate()
@@ -83,7 +83,7 @@ struct CapturedTaskTests {
         #expect(try tx.exchanges.isEmpty)
     }
 
-    /// On Linux the answer is told on URLSession's own queue, where a call of URLSession would trap.
+    /// On Linux the answer arrives on URLSession's own queue, where a call of URLSession would trap.
     @Test func theSessionAndURLSessionCanBeUsedInTheCompletionHandler() async throws {
         let server = try LoopbackServer { _ in .text("answer") }
         let answers = Answers()
@@ -109,7 +109,7 @@ struct CapturedTaskTests {
         task.resume()
         await answers.first.opened()
         #expect(answers.all.withLock { $0.map(\.data) } == [Data("answer".utf8)])
-        // The handlers of a session come one after the other.
+        // A session calls its handlers one after the other.
         let next = Answers()
         tx.session.dataTask(with: server.url(), completionHandler: next.take).resume()
         await next.first.opened()

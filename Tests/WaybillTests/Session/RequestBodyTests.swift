@@ -9,7 +9,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Where bodies are kept, those of requests are too, wherever they come from.
+/// A policy that keeps bodies also keeps those of requests, whatever their source.
 @Suite(.timeLimit(.minutes(5)))
 struct RequestBodyTests {
     let tx: TransactionManager

@@ -12,8 +12,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A WebSocket is one exchange: what went over it, when, and how it ended; and to record it changes nothing for those who
-/// talk over it.
+/// A WebSocket is one exchange with its messages, their times and its end. Recording it changes nothing for either
+/// side.
 @Suite(.timeLimit(.minutes(5))) struct CapturedWebSocketTests {
     let clock = ManualClock()
     let carrier = ScriptedWebSocket()
@@ -69,7 +69,7 @@ import FoundationNetworking
         #expect(carrier.sent == ["häh", "300"])
     }
 
-    /// Broken, what was made and never used would be an exchange that never ends.
+    /// Breaks when a socket that was made and never used is an exchange that never ends.
     @Test func nothingIsRecordedBeforeItIsResumed() throws {
         let tx = manager()
         let socket = try socket(tx)
@@ -137,7 +137,7 @@ import FoundationNetworking
         #expect(try tx.exchanges.first?.state == .completed)
     }
 
-    /// Broken, a time limit around `receive()` would lose the message that comes after it.
+    /// Breaks when a time limit around `receive()` loses the next message.
     @Test func aMessageThatComesForACancelledReaderIsTheNextOnes() async throws {
         let socket = try socket(manager())
         let waiting = Task { try await socket.receive() }
@@ -177,7 +177,7 @@ import FoundationNetworking
         #expect(carrier.closed == [1001])
     }
 
-    /// Broken, a socket that is open for a day would take memory for each message, and a set for all of them.
+    /// Breaks when a socket that is open for a day takes memory for each message, and one set for all of them.
     @Test func ofManyMessagesTheFirstAndTheLastAreKeptWithTheirNumbers() async throws {
         let tx = manager()
         let socket = try socket(tx)
@@ -244,7 +244,7 @@ import FoundationNetworking
         #expect(try await tx.body(of: id, .request) == nil)
     }
 
-    /// Broken, an app that has to keep what its users say out of every file could not use WebSockets.
+    /// Breaks when an app that must keep its users' words out of every file can't use WebSockets.
     @Test func theAppsHookSeesMessagesAndTheReasonBeforeAnythingIsStored() async throws {
         let tx = manager { options in
             options.network.bodies = BodyPolicy()
@@ -300,7 +300,7 @@ import FoundationNetworking
         #expect(try tx.exchanges.first?.state == .failed)
     }
 
-    /// Broken, a caller whose `receive` threw could find its exchange still open.
+    /// Breaks when a caller whose `receive` threw can find its exchange still open.
     @Test func aFailureIsRecordedBeforeAnyCallerIsTold() {
         let schedule = ManualSchedule()
         let carrier = FailedWebSocket(URLError(.badURL), on: schedule)
@@ -316,8 +316,8 @@ import FoundationNetworking
     }
 
     #if os(Linux)
-    /// Against a real server: where Foundation was built without WebSockets, all calls say so in one sentence, the app is
-    /// told once, and the exchange is recorded as failed. Where it has them, the server declines the handshake.
+    /// Against a real server: if Foundation was built without WebSockets, all calls say so in one sentence, the app
+    /// gets one report, and the exchange is recorded as failed. If it has them, the server declines the handshake.
     @Test func whereThePlatformHasNoneOneSentenceSaysSo() async throws {
         let server = try LoopbackServer { _ in .text("no WebSocket here", status: 404) }
         let told = Locked<[String]>([])

@@ -22,13 +22,13 @@ final class ScriptedWebSocket: WebSocketCarrier {
 
     private let state = Locked(State())
 
-    /// What was sent, binary as its length.
+    /// The sent messages; binary ones as their lengths.
     var sent: [String] { state.withLock { $0.sent } }
 
-    /// The codes that it was closed with from this side.
+    /// The codes of closings by this side.
     var closed: [Int] { state.withLock { $0.closed } }
 
-    /// Whether somebody waits for a message.
+    /// Whether a caller waits for a message.
     var isWaitedFor: Bool { state.withLock { $0.waiting != nil } }
 
     var isStarted: Bool { state.withLock { $0.tell != nil } }
@@ -63,11 +63,11 @@ final class ScriptedWebSocket: WebSocketCarrier {
         state.withLock { $0.closed.append(code.rawValue) }
     }
 
-    // MARK: What the other side does
+    // MARK: The other side
 
     func tell(_ event: WebSocketEvent) { state.withLock { $0.tell }?(event) }
 
-    /// The handshake is answered.
+    /// Answers the handshake.
     func open() { tell(.opened(nil)) }
 
     func say(_ result: Result<Message, any Error>) {
@@ -81,7 +81,7 @@ final class ScriptedWebSocket: WebSocketCarrier {
 
     func say(_ text: String) { say(.success(.string(text))) }
 
-    /// Closes as a server does: what waits for a message is told that there is none.
+    /// Closes like a server: callers that wait for a message get an error.
     func end(_ code: Int, _ reason: String) {
         tell(.closed(code: code, reason: Data(reason.utf8)))
         say(.failure(URLError(.networkConnectionLost)))

@@ -5,7 +5,7 @@ import Testing
 import WaybillQueries
 import WaybillCore
 
-/// The commands of Ask.md and Look.md, run as they stand there.
+/// The commands of Ask.md and Look.md, run verbatim.
 @Suite(.timeLimit(.minutes(5))) struct AskGuideTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -26,7 +26,7 @@ import WaybillCore
         return blocks.joined().split(separator: "\n").filter { $0.hasPrefix(start) }
     }
 
-    /// The words of a command, as a shell splits them.
+    /// Splits a command into words, as a shell does.
     private static func words(_ line: Substring) -> [String] {
         line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { offset, text in
             offset.isMultiple(of: 2) ? text.split(separator: " ").map(String.init) : [String(text)]
@@ -34,7 +34,7 @@ import WaybillCore
     }
 
     @Test func everyCommandHasAnAnswerOrSaysWhyNot() async throws {
-        // A collector that runs, and a store with bodies, are not in this test.
+        // This test has no running collector, and no store with bodies.
         let looks = try Self.commands("waybill", in: "Look").filter { $0.contains(#/(list|show) \./collected/#) }
         let lines = try Self.commands("waybill ask") + looks
         #expect(lines.count == 18)
@@ -45,7 +45,7 @@ import WaybillCore
                 if words[index] == "K7QD-3M2X" { words[index] = "\(login.transaction.supportCode)" }
             }
             let result = try await Command.waybill(words)
-            // What began long ago, variant A and a number called bytes are not in this store.
+            // This store has no old transactions, no variant A and no number called bytes.
             let isEmpty = ["--since 7d", "48h..24h", "--by variant --a", "--of bytes"].contains { line.contains($0) }
             #expect(result.status == (isEmpty ? 1 : 0), "\(line): \(result.errors)")
             #expect(isEmpty ? !result.errors.isEmpty : !result.output.isEmpty, "\(line)")

@@ -5,7 +5,7 @@ import Testing
 import WaybillQueries
 import WaybillCore
 
-/// `ask`, on a store and through a collector.
+/// `ask` on a store and through a collector.
 @Suite(.timeLimit(.minutes(5))) struct AskTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -33,7 +33,7 @@ import WaybillCore
             let words = ["ask", question[0], store] + question.dropFirst() + form
             let answer = try await Command.waybill(words)
             #expect(answer.status == 0, "\(words): \(answer.errors)")
-            // Nothing but which outcomes the times are of.
+            // The only message says which outcomes the times are about.
             #expect(answer.errors.isEmpty || answer.errors.hasPrefix("Times are of transactions with "))
             #expect(!answer.output.isEmpty)
             for place in ["\(store)/waybill.sqlite", serve.url] {
@@ -43,7 +43,7 @@ import WaybillCore
         }
     }
 
-    /// The parser by itself would ask whether `--csv` was meant.
+    /// The parser alone would suggest `--csv`.
     @Test(arguments: ["summary", "transitions", "dropoff"]) func aQuestionThatTellsNothingApartSaysWhichOnesDo(
         question: String
     )
@@ -58,7 +58,7 @@ import WaybillCore
         #expect(try await Command.waybill("ask", question, "--help").output.contains("--by") == false)
     }
 
-    /// A title that said “all use cases” above what a filter has left would be read as an answer about all of them.
+    /// A filtered answer with the title “all use cases” would pass for an answer about all of them.
     @Test(arguments: [
         ([], "all use cases"), (["useCase:login attribute:variant=B"], "useCase:login attribute:variant=B"),
         (["error:*", "--use-case", "login"], "login error:*"),
@@ -84,7 +84,7 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when bounds leave out facts that a source owes, or when a file of the answer lacks them.
+    /// Breaks when bounds leave out facts that a source owes, or when a file of the answer lacks the bounds.
     @Test func aCertifiedAnswerBoundsItsNumbers() async throws {
         let folder = try TemporaryDirectory()
         try folder.makeStore(of: login.clientSet(1...4), login.serverSet())

@@ -35,7 +35,8 @@ import WaybillLegacy
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = .gmt
         formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss z"
-        // Some 11 days and a few hours on each time, over a year that leaps not (2100) and one that does (2400).
+        // Steps of some 11 days and a few hours, across a century year without a leap day (2100) and one with it
+        // (2400).
         for seconds in stride(from: Int64(0), to: 13_700_000_000, by: 987_654) {
             let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
             #expect(LegacyDate.microseconds(text) == seconds * 1_000_000)

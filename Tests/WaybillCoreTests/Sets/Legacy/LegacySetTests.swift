@@ -53,7 +53,7 @@ import WaybillLegacy
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(unread.json)) }
     }
 
-    /// Broken, one bad transaction costs all that came with it, and its client sends the set without end.
+    /// Breaks when one bad transaction costs all others of its set, and its client resends the set endlessly.
     @Test func theOthersOfASetAreReadWhereverTheBadOneStands() throws {
         func transaction(_ number: Int) -> String {
             #"{"apptxn/id":"TXN\#(number)-586AB00B-F16E-4AE6-8A91-0210264925C\#(number)"}"#
@@ -74,7 +74,7 @@ import WaybillLegacy
         #expect(try Schemas.examples("legacy-invalid").count == 8)
     }
 
-    /// Breaks when some cut or changed body traps, or is taken for another kind of failure.
+    /// Breaks when a cut or changed body traps, or fails with another kind of error.
     @Test func nothingThatIsReadTraps() throws {
         let bytes = try Schemas.example("legacy/quirks.json")
         for end in stride(from: 0, to: bytes.count - 2, by: 3) {
@@ -95,7 +95,7 @@ import WaybillLegacy
     @Test(arguments: ["login", "empty", "from-every-kind-and-member"]) func aSetIsWrittenAsTheFirstFrameworkWroteIt(
         name: String
     ) throws {
-        // Its JSON library escaped slashes, which means the same.
+        // The framework's JSON library escaped slashes, which means the same.
         let golden = withoutInsignificantSpaces(try Schemas.example("legacy/\(name).json")).replacing("\\/", with: "/")
         #expect(String(decoding: try decode("legacy/\(name).json").encoded(), as: UTF8.self) == golden)
     }

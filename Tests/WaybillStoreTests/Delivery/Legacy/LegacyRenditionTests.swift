@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillLegacy
 @testable import WaybillStore
 
-/// What version 0.0.1 can carry of a set, and what becomes of the rest.
+/// The part of a set that version 0.0.1 can carry, and the handling of the rest.
 @Suite(.timeLimit(.minutes(5))) struct LegacyRenditionTests {
     private let app = FactWriter()
     private let transaction = GUID()
@@ -16,8 +16,8 @@ import WaybillCore
         LegacyRendition(of: app.set(sequences), openings: openings)
     }
 
-    /// Breaks when servers of the first framework get something else than what was published. The golden files were
-    /// made by a program of its own.
+    /// Breaks when servers of the first framework receive something other than the published format. A separate program
+    /// made the golden files.
     @Test(arguments: ["login-from-client-and-server", "every-kind-and-member"])
     func thePublishedExamplesAreWhatIsWritten(name: String)
         throws
@@ -60,7 +60,7 @@ import WaybillCore
         #expect(rendition().rejections.isEmpty)
     }
 
-    /// Broken, a transaction in which nothing happened yet is unknown to the server until something does.
+    /// Breaks when a transaction without events is unknown to the server until one happens.
     @Test func aPartWithoutEventsIsATransactionWithoutLogs() {
         app.open(transaction, useCase: 4)
         #expect(rendition().set.transactions.map(\.logs) == [[]])
@@ -80,7 +80,7 @@ import WaybillCore
         #expect(both.set.transactions.map { $0.logs.map(\.event) } == [[1, 2], [10]])
     }
 
-    /// Broken, facts are gone without a trace: neither at the server nor in anybody's books.
+    /// Breaks when facts disappear without a trace, neither at the server nor in any ledger.
     @Test func whatThatVersionHasNoPlaceForIsRejectedWithTheReason() {
         let part = app.open(transaction)
         let exchange = app.openExchange(part: part)
@@ -99,7 +99,7 @@ import WaybillCore
 
     // MARK: Parts that earlier sets have opened
 
-    /// Broken, what is logged after a flush goes to no transaction.
+    /// Breaks when events logged after a flush belong to no transaction.
     @Test func anEventOfAPartThatAnEarlierSetOpenedFindsItsTransaction() throws {
         let (store, _) = try Store.inMemory()
         let part = app.open(transaction, useCase: 17)

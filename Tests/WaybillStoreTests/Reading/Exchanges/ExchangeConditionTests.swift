@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// The conditions of a filter of exchanges, and words in kept bodies.
+/// The conditions of an exchange filter, and words in kept bodies.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeConditionTests {
     private let store: Store
     private let reader: StoreReader
@@ -17,7 +17,7 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    /// Exchanges by the path of each, all but `/outside` of one transaction.
+    /// Records exchanges and returns the path of each. All but `/outside` belong to one transaction.
     private func fill() throws -> [FactID: String] {
         writer.names = [RecordedName(useCase: 3, name: "checkout"), RecordedName(useCase: 3, event: 1, name: "paid")]
         let part = writer.open(GUID(), useCase: 3, attributes: ["variant": "B"], at: 0)
@@ -39,7 +39,7 @@ import WaybillCore
         }
         exchange("example.com", "/orders", part: part, took: 1, received: 100)
         exchange("API.example.com", "/orders/17", method: "POST", part: part, took: 3, received: 200_000)
-        // Its numbers are those of messages, and no words.
+        // The numbers in messages are not searchable words.
         let messages = Array(
             repeating: Fact.WebSocket.Message(atMicroseconds: 777_777, isSent: true, isText: true, byteCount: 1),
             count: 3)
@@ -92,7 +92,7 @@ import WaybillCore
         ] { #expect(try found(text, paths) == Set(expected), "\(text)") }
     }
 
-    /// Breaks when lists, exports and answers differ in what they take for the same method.
+    /// Breaks when lists, exports and answers disagree about the case of a method.
     @Test(arguments: [["get"], ["GET"], ["Get", "HEAD"]]) func aMethodIsTheSameInAnyCase(methods: [String]) throws {
         for (method, path) in [("GET", "/capitals"), ("get", "/small"), ("POST", "/other")] {
             writer.openExchange(

@@ -6,7 +6,7 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// Exchanges as lines of a list, and one by one.
+/// Exchanges as lines of a list, and individually.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeReadingTests {
     private let store: Store
     private let reader: StoreReader
@@ -31,8 +31,8 @@ import WaybillTesting
 
     // MARK: Order
 
-    /// Breaks when a page skips or repeats a line, whatever the clocks of the sources did: set forward, set back, never
-    /// told.
+    /// Breaks when a page skips or repeats a line, whatever the sources' clocks did: set forward, set back, or never
+    /// reported.
     @Test func pagesFollowEachOtherInTheOrderOfOpeningWhateverTheClocksDid() throws {
         var random = RandomNumbers(seed: 5)
         for _ in 0..<30 {
@@ -70,7 +70,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when what arrives between two pages shifts them.
+    /// Breaks when exchanges that arrive between two pages shift the pages.
     @Test func whatArrivesMeanwhileDoesNotShiftThePages() throws {
         let writer = FactWriter()
         for second in 0..<10 { writer.openExchange(part: 0, at: second) }
@@ -93,7 +93,7 @@ import WaybillTesting
         #expect(throws: WaybillError.self) { try page(after: "1.2") }
     }
 
-    /// Breaks when a duration is that of the wall clock.
+    /// Breaks when a duration is measured by the wall clock.
     @Test func anExchangeTakesAsLongAsItsSourcesOwnClockSays() throws {
         let writer = FactWriter()
         let exchange = writer.openExchange(part: 0, at: 10)
@@ -105,7 +105,7 @@ import WaybillTesting
                 exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000,
                 transfer: transfer), part: 0,
             at: 14)
-        // The clock was set back by an hour while the exchange was under way.
+        // The clock was set back by an hour during the exchange.
         writer.clocks.append(
             ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
         try store.ingest(writer.set())
@@ -119,7 +119,7 @@ import WaybillTesting
 
     // MARK: Filters
 
-    /// One of each state, by name, all of one source but the interrupted one.
+    /// Records one exchange of each state, all of one source but the interrupted one, and returns their IDs.
     private func fill() throws -> [ExchangeRecord.State: FactID] {
         let writer = FactWriter("shop")
         writer.names = [RecordedName(useCase: 3, name: "checkout")]
@@ -160,7 +160,7 @@ import WaybillTesting
         return ids
     }
 
-    /// Breaks when a state is not found under its own name, or another is found under it.
+    /// Breaks when a state is not found under its own name, or another state is.
     @Test func everyStateIsFoundUnderItsOwnNameOnly() throws {
         let ids = try fill()
         for state in ExchangeRecord.State.allCases {
@@ -236,7 +236,7 @@ import WaybillTesting
 
     // MARK: Cost
 
-    /// Breaks when a page of a store with ten times as much takes more than twice the work.
+    /// Breaks when a page of a store with ten times as much data costs more than twice the work.
     @Test func aPageCostsWhatItShowsHoweverMuchThereIs() throws {
         func stepsOfAPage() throws -> Int {
             _ = try page(limit: 50)

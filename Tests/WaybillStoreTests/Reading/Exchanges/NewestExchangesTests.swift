@@ -7,10 +7,10 @@ import WaybillTesting
 @testable import WaybillQueries
 @testable import WaybillStore
 
-/// What a reader keeps of sources between two lists.
+/// The data about sources that a reader keeps between two lists.
 @Suite(.timeLimit(.minutes(5))) struct NewestExchangesTests {
-    /// Breaks when a reader misses what came since its last list, or shows what was erased since: of a source that it
-    /// knew, of a new one, or of one that got the ID of another.
+    /// Breaks when a reader misses exchanges that arrived since its last list, or shows exchanges that were erased
+    /// since. The source may be known, new, or have the reused ID of another.
     @Test(arguments: seeds(0..<16)) func aReaderThatHasListedBeforeListsWhatANewOneDoes(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -39,7 +39,7 @@ import WaybillTesting
         #expect(count > 1 || recorded < 3, "some histories are one set")
     }
 
-    /// Breaks when all sources are asked again for each page.
+    /// Breaks when each page asks all sources again.
     @Test func aSourceIsAskedAgainOnlyWhenItHasDeliveredSomething() throws {
         let (store, place) = try Store.inMemory()
         let writers = (0..<20).map { _ in FactWriter() }
@@ -58,7 +58,7 @@ import WaybillTesting
         #expect(try asked() == 1)
     }
 
-    /// - Returns: How many there are.
+    /// - Returns: The number of exchanges.
     private func expectSameLists(_ reader: StoreReader, _ place: ResolvedLocation) throws -> Int {
         let other = try StoreReader(place)
         for limit in [3, 1_000] {

@@ -18,7 +18,7 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    /// - Parameter seconds: After `FactWriter.wall`, which is 2025-10-09T08:53:20Z.
+    /// - Parameter seconds: The seconds after `FactWriter.wall`, which is 2025-10-09T08:53:20Z.
     private func log(_ event: Int, _ seconds: Int = 0) -> LegacySet.Log {
         LegacySet.Log(event: event, timestamp: "Thu, 09 Oct 2025 08:53:\(20 + seconds) GMT")
     }
@@ -29,7 +29,7 @@ import WaybillCore
         ])
     }
 
-    /// Of bytes that are those of no other set, unless told otherwise.
+    /// Ingests a set. By default, its bytes differ from those of every other set.
     @discardableResult
     private func ingest(_ set: LegacySet, body: String = UUID().uuidString, after seconds: Int64 = 60) throws -> Receipt
     {
@@ -64,7 +64,7 @@ import WaybillCore
 
     @Test func aLogThatMayHaveComeBeforeIsKeptAndMarked() throws {
         try ingest(set(log(0, 1), log(1, 1)))
-        // The flush that was sent again, as its answer was lost: with times of its own, and one more log.
+        // A flush that is repeated because its answer was lost, with new times and one more log.
         try ingest(set(log(0, 2), log(1, 2), log(2, 2)))
         try ingest(set(log(3, 3)))
         #expect(try duplicates == [false, true, false])
@@ -126,7 +126,7 @@ import WaybillCore
         #expect(sources[0].ledger.recorded == 11 && sources[0].ledger.isBalanced && sources[0].gaps.isEmpty)
     }
 
-    /// `json` as one that could not be read.
+    /// Returns a set with `json` as an unreadable transaction.
     private func badSet(_ json: String, id: GUID? = nil) -> LegacySet {
         var set = set(log(1))
         set.unread = [LegacySet.Unread(transaction: id, reason: "/apptxns/1: no use case", json: Array(json.utf8))]
@@ -158,7 +158,7 @@ import WaybillCore
         #expect(try reader.legacyQuarantine(limit: 9).count == 1)
     }
 
-    /// Breaks when a person whose transactions were erased is still found in what could not be read.
+    /// Breaks when a person whose transactions were erased can still be found in unreadable data.
     @Test func whatIsErasedOrOldGoesFromQuarantineToo() throws {
         let id = GUID()
         func count() throws -> Int { try reader.legacyQuarantine(limit: 0).count }
@@ -196,7 +196,7 @@ import WaybillCore
         #expect(try reader.legacyQuarantine(limit: 9).rows.map(\.reason) == ["3", "2"])
     }
 
-    /// Breaks when somebody who knows the ID of a transaction can make it grow without end by sets of that version.
+    /// Breaks when anyone who knows the ID of a transaction can make it grow endlessly with sets of that version.
     @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
         func ingest(_ logs: LegacySet.Log...) throws -> Receipt {
             let set = LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, logs: logs)])

@@ -7,8 +7,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// A session of Apple's platforms calls its delegate for some tasks only in part: for those with a handler, and for those
-/// with a delegate of their own.
+/// On Apple's platforms, a session makes only some delegate calls for tasks with a handler and for tasks that have
+/// their own delegate.
 @Suite(.timeLimit(.minutes(5))) struct DarwinDelegateTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
     private let capturing: CapturingDelegate
@@ -19,7 +19,7 @@ import WaybillTesting
         session = URLSession(configuration: .ephemeral, delegate: capturing, delegateQueue: nil)
     }
 
-    /// All exchanges in order. Those of most tests are outside any transaction.
+    /// All exchanges in order. In most tests they are outside any transaction.
     private func exchanges() async throws -> [TransactionRecord.Exchange] {
         try await tx.exchanges(limit: 50).rows.map(\.exchange).reversed()
     }
@@ -32,7 +32,7 @@ import WaybillTesting
         return try #require(try await exchanges().first)
     }
 
-    /// Broken, all responses to `await` and to handlers would have no bytes and no first byte.
+    /// Breaks when responses to `await` and to handlers have no bytes and no first byte.
     @Test(arguments: [true, false]) func aHandlersResponseHasItsLengthAndItsFirstByte(isAsync: Bool) async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         if isAsync {
@@ -49,7 +49,7 @@ import WaybillTesting
         #expect(exchange.status == 200)
     }
 
-    /// Broken, the exchange of a task whose own delegate gets the metrics or the completion would never end.
+    /// Breaks when the exchange of a task whose own delegate gets the metrics or the completion never ends.
     @Test(arguments: [true, false]) func aTaskWhoseOwnDelegateTakesTheEndEndsOnce(isAsync: Bool) async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let own = EndingDelegate()
@@ -67,7 +67,7 @@ import WaybillTesting
         #expect(exchange.receivedByteCount == 5)
     }
 
-    /// Broken, the header field would go to another origin with a redirect that only the task's own delegate sees.
+    /// Breaks when the header field goes to another origin with a redirect that only the task's own delegate sees.
     @Test func aTasksOwnDelegateGetsItsRedirectsAndTheFieldStays() async throws {
         let target = try LoopbackServer { _ in .text("hello") }
         let place = target.url("/there", host: "localhost")
@@ -86,7 +86,7 @@ import WaybillTesting
         #expect(exchange.transfer.redirects.map(\.status) == [302])
     }
 
-    /// Broken, a delegate that is set after the task was made would take the header field to another origin.
+    /// Breaks when a delegate that is set after the task was made takes the header field to another origin.
     @Test func aDelegateThatIsSetLateIsGuardedToo() async throws {
         let target = try LoopbackServer { _ in .text("hello") }
         let place = target.url("/there", host: "localhost")
@@ -102,7 +102,7 @@ import WaybillTesting
         #expect(target.requests.map { $0.header("Waybill-Transaction") != nil } == [false])
     }
 
-    /// Broken, a redirect that the app refuses would be recorded as followed, or not at all.
+    /// Breaks when a redirect that the app refuses is recorded as followed, or not at all.
     @Test func aRefusedRedirectIsTheResponse() async throws {
         let server = try LoopbackServer { _ in .init(status: 302, headers: [("Location", "/here")]) }
         let (own, answered) = (RedirectDelegate(follows: false), Gate())
@@ -132,7 +132,7 @@ import WaybillTesting
         stays.open()
     }
 
-    /// Broken, React Native's delegate, which declares less than it implements, would not be called.
+    /// Breaks when React Native's delegate, which declares less than it implements, is not called.
     @Test func aMethodOfAProtocolThatIsNotDeclaredIsCalled() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let own = UndeclaredDelegate()
@@ -144,7 +144,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, an upload from a file or a stream would have no length, or its delegate would not be asked for the stream.
+    /// Breaks when an upload from a file or a stream has no length, or its delegate is not asked for the stream.
     @Test(arguments: [true, false]) func anUploadFromAFileOrAStreamHasItsLength(isFile: Bool) async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let folder = try TemporaryDirectory()
@@ -164,7 +164,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, a session with its own answer to a server's question would get the system's.
+    /// Breaks when a session that answers a server's challenge gets the system's answer instead.
     @Test func theDelegateAnswersAChallenge() async throws {
         let server = try LoopbackServer { request in
             guard request.header("Authorization") == nil else { return .text("come in") }
@@ -179,7 +179,7 @@ import WaybillTesting
     }
 }
 
-/// Takes both calls that end a task.
+/// Implements both calls that end a task.
 final class EndingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     let ended = Gate()
 
@@ -208,7 +208,7 @@ final class RedirectDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// Declares no protocol of tasks, and has their methods.
+/// Implements the methods of the task protocols without declaring the protocols.
 private final class UndeclaredDelegate: NSObject, URLSessionDelegate, Sendable {
     let ended = Gate()
     private let received = Locked(0)
@@ -237,7 +237,7 @@ private final class StreamDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// Has the method with `async`, which the session calls as the one with a handler.
+/// Implements the `async` method, which the session calls like the one with a handler.
 final class PasswordDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge

@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// On Apple's platforms, passive capture sends a request again and is the loading system's protocol for the first one.
+/// On Apple's platforms, passive capture repeats a request and acts as the loading system's protocol for the first.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct DarwinPassiveCaptureTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 
@@ -18,7 +18,7 @@ import WaybillTesting
         return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    /// All exchanges in order. Those of most tests are outside any transaction.
+    /// All exchanges in order. In most tests they are outside any transaction.
     private func exchanges() async throws -> [TransactionRecord.Exchange] {
         try await tx.exchanges(limit: 50).rows.map(\.exchange).reversed()
     }
@@ -33,7 +33,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, the loading system would be called after it stopped the load, and end the app.
+    /// Breaks when the loading system is called after it stopped the load, which ends the app.
     @Test func aCancelledRequestIsCalledBackOnce() async throws {
         let (arrived, stays) = (Gate(), Gate())
         let server = try LoopbackServer { _ in
@@ -54,13 +54,13 @@ import WaybillTesting
         stays.open()
         try await eventually("the exchange has ended") { try await exchanges().first?.state != nil }
         #expect(try await exchanges().map(\.state) == [.cancelled])
-        // A second request goes through the same session of the capture.
+        // A second request uses the same session of the capture.
         _ = try await session.data(for: URLRequest(url: server.url()))
         #expect(errors.withLock { $0 } == [.cancelled])
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, the request would hang until it times out.
+    /// Breaks when the request hangs until it times out.
     @Test func aRefusedRedirectIsTheResponse() async throws {
         let server = try LoopbackServer { _ in
             .init(status: 302, headers: [("Location", "/here")], body: Data("moved".utf8))
@@ -72,7 +72,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, the response of a followed redirect would be mixed with the 3xx, or the field would go to another origin.
+    /// Breaks when the response of a followed redirect is mixed with the 3xx, or the field goes to another origin.
     @Test func aFollowedRedirectGivesTheLastResponse() async throws {
         let target = try LoopbackServer { _ in .text("hello") }
         let place = target.url("/there", host: "localhost")
@@ -87,7 +87,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, nothing would be recorded of what a redirect to the same origin leads to.
+    /// Breaks when nothing is recorded after a redirect to the same origin.
     @Test func bothHopsOfARedirectToTheSameOriginAreRecorded() async throws {
         let server = try LoopbackServer { request in
             request.path == "/" ? .init(status: 302, headers: [("Location", "/here")]) : .text("hello")
@@ -101,7 +101,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, a pinned certificate or a password would be the capture's to decide.
+    /// Breaks when the capture decides about a pinned certificate or a password.
     @Test func theDelegateAnswersAChallenge() async throws {
         let server = try LoopbackServer { request in
             guard request.header("Authorization") == nil else { return .text("come in") }
@@ -113,7 +113,7 @@ import WaybillTesting
         session.finishTasksAndInvalidate()
     }
 
-    /// Broken, a body from memory would be lost, since the loading system gives it as a stream.
+    /// Breaks when a body from memory is lost, since the loading system passes it on as a stream.
     @Test func aBodyFromMemoryIsSentWithItsLength() async throws {
         let server = try LoopbackServer { _ in .text("hello") }
         let session = session()

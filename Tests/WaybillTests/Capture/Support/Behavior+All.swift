@@ -10,7 +10,7 @@ extension Behavior {
 
     private static func hello(_ request: LoopbackServer.Request) -> LoopbackServer.Response { .text("hello") }
 
-    /// Sends `/there` on to `/here`, with a status.
+    /// Redirects `/there` to `/here` with the given status.
     private static func moved(_ status: Int) -> @Sendable (LoopbackServer.Request) -> LoopbackServer.Response {
         {
             $0.path == "/here"
@@ -24,7 +24,7 @@ extension Behavior {
         return .init(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"here\"")])
     }
 
-    /// A file that the caller must keep.
+    /// A file, with the directory that the caller must keep alive.
     private static func file(_ bytes: Data) throws -> (TemporaryDirectory, URL) {
         let folder = try TemporaryDirectory()
         try bytes.write(to: folder.file("body"))

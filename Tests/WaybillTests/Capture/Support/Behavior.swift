@@ -7,7 +7,7 @@ import Waybill
 import WaybillCore
 import WaybillQueries
 
-/// Something that can be done with a `URLSession`, and how it turns out for the caller and for the server.
+/// Something that a caller can do with a `URLSession`, with its outcome for the caller and for the server.
 struct Behavior: Sendable, CustomTestStringConvertible {
     /// Makes the session of a behaviour: bare, or captured in one way.
     typealias MakeSession = @Sendable (URLSessionConfiguration, (any URLSessionDelegate)?) -> URLSession
@@ -27,9 +27,9 @@ struct Behavior: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Acts in a session of its own, against a server of its own.
+    /// Runs the behaviour in a new session against a new server.
     ///
-    /// - Returns: A line for everything that the caller and the server saw, the server's port left out.
+    /// - Returns: A line for everything that the caller and the server saw, without the server's port.
     func seen(_ makeSession: MakeSession) async throws -> [String] {
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
@@ -50,12 +50,12 @@ struct Behavior: Sendable, CustomTestStringConvertible {
         return (lines + requests).map { $0.replacing(":\(server.port)", with: "") }
     }
 
-    /// Where a behaviour takes place.
+    /// The session and the server of a behaviour.
     struct Stage: Sendable {
         let session: URLSession
         let told: Told
         let server: LoopbackServer
-        /// Open once the server has a request.
+        /// Opens when the server has a request.
         let arrived: Gate
 
         func request(_ path: String = "/", method: String = "GET", body: Data? = nil) -> URLRequest {
@@ -65,12 +65,12 @@ struct Behavior: Sendable, CustomTestStringConvertible {
             return request
         }
 
-        /// Makes a task that tells the delegate, as somebody does who knows of the capturing one.
+        /// Makes a task that reports to the delegate, as code does that knows the capturing delegate.
         func task(_ request: URLRequest, _ make: (URLRequest) -> URLSessionTask) -> URLSessionTask {
             (session.delegate as? CapturingDelegate)?.task(for: request, make: make) ?? make(request)
         }
 
-        /// Runs a task that tells the delegate.
+        /// Runs a task that reports to the delegate.
         func run(_ task: URLSessionTask, resumed: (URLSessionTask) async -> Void = { _ in }) async -> [String] {
             task.resume()
             await resumed(task)
@@ -109,7 +109,7 @@ struct Behavior: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A session's delegate that writes down what it is told, and follows or refuses redirects, gives passwords and bodies.
+/// A session delegate that logs its calls. It follows or refuses redirects and provides passwords and bodies.
 final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     private struct State {
         var lines: [String] = []
@@ -117,13 +117,13 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
         var sentByteCount: Int64 = 0
     }
 
-    /// Open once a task has told its end.
+    /// Opens when a task has reported its end.
     let ended = Gate()
     let refusesRedirects = Locked(false)
     let streamedBody = Locked(Data())
     private let state = Locked(State())
 
-    /// Bytes in chunks of any size are one line.
+    /// The lines, with one total for all bytes, whatever the size of the chunks.
     var lines: [String] { state.withLock { $0.lines + ["\($0.byteCount) B came", "\($0.sentByteCount) B went"] } }
 
     private func note(_ line: String) { state.withLock { $0.lines.append(line) } }

@@ -6,11 +6,11 @@ import Waybill
 import WaybillQueries
 import WaybillCore
 
-/// One method of the delegate protocols, and a call of it that says what the delegate answered.
+/// One method of the delegate protocols, and a call of it that returns the delegate's answer.
 struct DelegateRequirement: Sendable, CustomTestStringConvertible {
     /// `URLSessionTaskDelegate.urlSession(_:task:didCompleteWithError:)`
     let name: String
-    /// nil: nothing was answered, or there is nothing to answer.
+    /// Calls the method and returns the answer; `nil` if there was none.
     let call: @Sendable (any AllDelegates, DelegateScene) -> String?
 
     init(_ name: String, _ call: @escaping @Sendable (any AllDelegates, DelegateScene) -> Void) {
@@ -26,7 +26,7 @@ struct DelegateRequirement: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What the completion handler was given.
+    /// The arguments of the completion handler.
     final class Answer: Sendable {
         let text = Locked<String?>(nil)
         func give(_ values: Any?...) {
@@ -40,7 +40,7 @@ struct DelegateRequirement: Sendable, CustomTestStringConvertible {
 typealias AllDelegates = URLSessionDataDelegate & URLSessionDownloadDelegate & URLSessionStreamDelegate
     & URLSessionWebSocketDelegate
 
-/// What the methods are called with; nothing of it is ever sent.
+/// The arguments of the methods. They are never sent.
 struct DelegateScene: Sendable {
     let session = URLSession(configuration: .ephemeral)
     let dataTask: URLSessionDataTask
@@ -75,7 +75,7 @@ struct DelegateScene: Sendable {
 }
 
 extension DelegateRequirement {
-    /// All there are; `everyMethodOfTheDelegateProtocolsIsListed` asks the compiler.
+    /// Every method; `everyMethodOfTheDelegateProtocolsIsListed` asks the compiler.
     static let all: [DelegateRequirement] = [
         .init("URLSessionDelegate.urlSession(_:didBecomeInvalidWithError:)") {
             $0.urlSession($1.session, didBecomeInvalidWithError: nil)

@@ -8,7 +8,7 @@ import WaybillQueries
 import FoundationNetworking
 #endif
 
-/// Two requests of each of many transactions, 32 at a time, and whether each was tied to its own.
+/// Makes two requests in each of many transactions, 32 at a time, and checks the links to their transactions.
 struct LinkingCourse: Sendable {
     let server: LoopbackServer
 
@@ -28,8 +28,8 @@ struct LinkingCourse: Sendable {
         }
     }
 
-    /// What does not fit: the field that the server saw, the path, and the network log must name the same transaction
-    /// and exchange.
+    /// Returns the mismatches: the field that the server saw, the path and the network log must name the same
+    /// transaction and exchange.
     func mismatches(among transactions: [TransactionRecord]) -> [String] {
         var wrong: [String] = []
         let exchanges = Dictionary(

@@ -3,23 +3,23 @@ import Foundation
 import FoundationNetworking
 import WaybillCore
 
-/// What a delegate was told, in order.
-// right because `notes` has a lock; for subclasses without state of their own
+/// The calls of a delegate, in order.
+// `@unchecked` is right because `notes` has a lock. Subclasses must not add state.
 class DelegateNotes: NSObject, @unchecked Sendable {
     private let notes = Locked<[String]>([])
 
-    /// The names of the methods that were called, with that of the protocol.
+    /// The names of the called methods, each with its protocol.
     var called: [String] { notes.withLock { $0 } }
 
     func note(_ protocol: String, _ method: String) { notes.withLock { $0.append("\(`protocol`).\(method)") } }
 }
 
-/// Has every method that a delegate of a session can have, and gives answers that nobody gives by default.
+/// Implements every method that a session's delegate can have, with answers that are never defaults.
 final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSessionDownloadDelegate,
     URLSessionStreamDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
-    nonisolated(unsafe) static let stream = InputStream(data: Data("answer".utf8))  // nobody ever opens it
+    nonisolated(unsafe) static let stream = InputStream(data: Data("answer".utf8))  // never opened
     static let request = URLRequest(url: URL(filePath: "/answer"))
     static let cached = CachedURLResponse(
         response: URLResponse(

@@ -7,7 +7,7 @@ import Waybill
 import WaybillQueries
 import WaybillUI
 
-// What the guides for Apple's platforms show, and only a phone runs: `make apple` compiles it in Swift 6 mode.
+// Code from the guides for Apple's platforms that runs only on a phone. `make apple` compiles it in Swift 6 mode.
 
 private let collectorURL = URL(filePath: "/nowhere")
 
@@ -46,7 +46,7 @@ struct OtherShopApp: App {
     }
 }
 
-/// A session that trusts one certificate alone.
+/// A session that trusts only one certificate.
 private func pinnedSession(
     of transactions: TransactionManager, trusts: @escaping @Sendable (URLProtectionSpace) -> Bool
 ) -> CapturedSession {
@@ -71,7 +71,7 @@ struct ShopView: View {
     }
 }
 
-/// A build for TestFlight has the receipt of the sandbox, whatever its configuration is called.
+/// A TestFlight build has the sandbox receipt, whatever its configuration is called.
 private let isTestBuild = Bundle.main.appStoreReceiptURL?.lastPathComponent == "sandboxReceipt"
 
 final class ShopDelegate: NSObject, UIApplicationDelegate {

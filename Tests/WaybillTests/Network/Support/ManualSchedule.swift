@@ -8,7 +8,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// A schedule that a test carries out, step by step.
+/// A schedule that a test executes step by step.
 final class ManualSchedule: RuleSchedule {
     private struct State {
         var delays: [Duration] = []
@@ -17,7 +17,7 @@ final class ManualSchedule: RuleSchedule {
 
     private let state = Locked(State())
 
-    /// Every delay that was ever asked for.
+    /// All requested delays.
     var delays: [Duration] { state.withLock { $0.delays } }
 
     func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
@@ -27,7 +27,7 @@ final class ManualSchedule: RuleSchedule {
         }
     }
 
-    /// Does what was to be done next; false when nothing was.
+    /// Runs the next action; returns `false` if there was none.
     @discardableResult
     func step() -> Bool {
         let next: (@Sendable () -> Void)? = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
@@ -38,12 +38,12 @@ final class ManualSchedule: RuleSchedule {
     func runAll() throws { try eventually("there is nothing left to be done") { !step() } }
 }
 
-/// Keeps what it is told.
+/// Keeps the events that it receives.
 final class ToldEvents: HTTPEvents {
     private let told = Locked<[String]>([])
     private let body = Locked(Data())
 
-    /// In order, e.g. `received 4`.
+    /// The events in order, e.g. `received 4`.
     var all: [String] { told.withLock { $0 } }
     var bytes: Data { body.withLock { $0 } }
 
@@ -63,7 +63,7 @@ final class ToldEvents: HTTPEvents {
     func ended(_ error: URLError?) { add(error.map { "failed \($0.code.rawValue)" } ?? "ended") }
 }
 
-/// A transport that tells what a test says.
+/// A transport that reports the events that a test chooses.
 final class ScriptedTransport: HTTPTransport {
     private struct State {
         var events: (any HTTPEvents)?
