@@ -1,9 +1,9 @@
-/// What is wrong with the arguments, in one sentence.
+/// The error in the arguments, in one sentence.
 struct UsageError: Error {
     var sentence: String
 }
 
-/// All rows for no arguments; those named, in the table's order, for `--rows log,drain`.
+/// Returns all rows if there are no arguments, and the named rows, in the table's order, for `--rows log,drain`.
 func chosenRows(_ arguments: some Collection<String>, among rows: [Row]) throws -> [Row] {
     guard !arguments.isEmpty else { return rows }
     // Rows that belong together share a name.

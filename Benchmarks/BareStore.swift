@@ -3,13 +3,13 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// The least that SQLite has to do for the same rows: prepared inserts into the same schema, nothing looked up, nothing
-/// kept in step.
+/// The minimum that SQLite has to do for the same rows: prepared inserts into the same schema, with no lookups and
+/// nothing kept in step.
 final class BareStore {
     private var database: OpaquePointer?
     private var statements: [OpaquePointer?] = []
 
-    /// Makes a store of our schema, then opens it without us.
+    /// Creates a store with our schema, then opens it without our code.
     init(folder: URL, isSynced: Bool) throws {
         _ = try Store(.folder(folder))
         let path = folder.appending(path: "waybill.sqlite").path(percentEncoded: false)
@@ -37,7 +37,7 @@ final class BareStore {
         sqlite3_close(database)
     }
 
-    /// Puts facts in, in one SQLite transaction.
+    /// Inserts facts in one SQLite transaction.
     func insert(_ facts: [Fact]) throws {
         try run("BEGIN")
         for fact in facts {

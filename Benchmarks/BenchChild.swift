@@ -1,8 +1,8 @@
 import Foundation
 
-/// This program once more, as a process of its own, so that what it does is not measured, or is measured alone.
+/// A second process of this program. Its work is not measured, or is measured alone.
 ///
-/// It ends with the process that started it: its standard input does.
+/// It ends when the process that started it ends, because its standard input closes.
 final class BenchChild {
     private let process = Process()
     private let input = Pipe()
@@ -20,13 +20,13 @@ final class BenchChild {
 
     var id: Int32 { process.processIdentifier }
 
-    /// What it has printed since it was last asked, once there is something.
+    /// Returns the output since the last call. Waits if there is none.
     func told() -> String {
         String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Writes a line to its standard input, and waits for its answer.
+    /// Writes a line to the child's standard input, and waits for its answer.
     func ask(_ line: String = "") throws -> String {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
         return told()

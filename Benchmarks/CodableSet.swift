@@ -1,7 +1,7 @@
 import Foundation
 import WaybillCore
 
-/// A transaction set as somebody would write it who has `Codable` and no more: the same JSON, member by member.
+/// A transaction set written with `Codable` and nothing else: the same JSON, member by member.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 struct CodableSet: Codable {
     var set: GUID
@@ -9,7 +9,7 @@ struct CodableSet: Codable {
 
     var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
-    /// The same content, and the proof that it is: what `JSONEncoder` makes of it reads as the set that was given.
+    /// Copies the content, and checks the copy: the JSON that `JSONEncoder` makes of it must read as the original set.
     init(sameAs set: TransactionSet) throws {
         self = try JSONDecoder().decode(CodableSet.self, from: Data(set.encoded()))
         let back = try TransactionSet.decode([UInt8](JSONEncoder().encode(self)))
@@ -54,7 +54,7 @@ struct CodableSet: Codable {
         var refused: Int64
     }
 
-    /// All kinds in one, as the schema has them: the members of the other kinds are nil.
+    /// All kinds in one type, as in the schema. The members of other kinds are `nil`.
     struct Fact: Codable {
         var kind: String
         var sequence: Int64

@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// What a busy server records: 50 transactions at a time, a fact every 200 ms, so that most times need six bytes, as
-/// they do after half an hour.
+/// The facts that a busy server records: 50 transactions at a time, and a fact every 200 ms. Most times need six bytes,
+/// as they do after half an hour.
 struct Interleaved {
     static let microsecondsPerFact: Int64 = 200_000
 
@@ -12,7 +12,7 @@ struct Interleaved {
 
     init(eventsEach: Int = 20) { self.eventsEach = eventsEach }
 
-    /// Makes the next fact; `record` gives its sequence.
+    /// Makes the next fact; `record` returns its sequence.
     mutating func next(_ record: (Fact.Content, _ part: Int64) throws -> Int64) rethrows {
         guard open.count == 50 else {
             return open.append((try record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), 0), 0))
@@ -30,7 +30,7 @@ struct Interleaved {
         }
     }
 
-    /// The next facts after that sequence.
+    /// Returns the next facts after that sequence.
     mutating func batch(of size: Int, after sequence: Int64) -> [Fact] {
         var facts: [Fact] = []
         for number in sequence + 1...sequence + Int64(size) {

@@ -2,7 +2,7 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// A source whose facts stay in its journal until somebody drains them.
+/// A source whose facts stay in its journal until they are drained.
 final class JournalFiller {
     let writer: SourceWriter
     private let clock = StandingClock()
@@ -12,7 +12,7 @@ final class JournalFiller {
         let source = SourceIdentity(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
         writer = SourceWriter(
             source: source, place: .folder(folder), clock: clock, capacity: 16_384, writesByItself: false)
-        // The first fact has the journal made.
+        // The first fact creates the journal.
         facts.next { content, part in record(content, part: part).sequence }
         try writer.runAndWait { _, _ in }
     }
@@ -35,7 +35,7 @@ final class JournalFiller {
     }
 }
 
-/// A clock that goes when it is told to.
+/// A clock that advances only when told to.
 private final class StandingClock: TransactionClock {
     private let microseconds = Locked<Int64>(0)
 

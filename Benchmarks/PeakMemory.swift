@@ -1,6 +1,6 @@
 import Foundation
 
-/// The most memory that this process has taken, from Linux's `/proc/self`; 0 elsewhere.
+/// The peak memory of this process, from Linux's `/proc/self`; 0 elsewhere.
 enum PeakMemory {
     static func megabytes() -> Double {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
@@ -8,7 +8,7 @@ enum PeakMemory {
         return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
     }
 
-    /// From now on (proc(5), "clear_refs").
+    /// Restarts the measurement from now on (proc(5), "clear_refs").
     static func reset() throws {
         #if os(Linux)
         try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The ratios of a quiet run, which later runs are held against: `Benchmarks/ratios.json`, by the names of rows.
+/// The ratios of a quiet run, by the names of rows, in `Benchmarks/ratios.json`. Later runs are compared with them.
 struct Ratios {
     private static let file = URL(filePath: "Benchmarks/ratios.json")
-    /// By what factor a row may be worse in the best of the attempts.
+    /// How many times worse a row may be in its best attempt.
     private static let tolerance = 1.3
     private static let attempts = 3
 
     private let recorded: [String: Double]
 
-    /// - Parameter rows: All that there are.
+    /// - Parameter rows: All existing rows.
     init(of rows: [Row]) throws {
         recorded = try JSONDecoder().decode([String: Double].self, from: Data(contentsOf: Self.file))
         if let unknown = Set(recorded.keys).subtracting(rows.map(\.name)).min() {
@@ -17,9 +17,9 @@ struct Ratios {
         }
     }
 
-    /// Measures each of the rows that is in the file, again where it is worse, and prints how it compares.
+    /// Measures each row that is in the file, measures it again while it is worse, and prints how it compares.
     ///
-    /// - Returns: Whether none is worse in its best attempt.
+    /// - Returns: Whether no row is worse in its best attempt.
     func check(_ rows: [Row]) async throws -> Bool {
         var worse: [String] = []
         for row in rows {
@@ -44,7 +44,7 @@ struct Ratios {
         return false
     }
 
-    /// Measures each of the rows that is in the file, and writes the medians into it.
+    /// Measures each row that is in the file, and writes the medians to the file.
     func renew(_ rows: [Row]) async throws {
         var renewed = recorded
         for row in rows where recorded[row.name] != nil {
@@ -64,6 +64,6 @@ struct Ratios {
 }
 
 extension Row {
-    /// Whether a larger value is a better one: how much is done in a second.
+    /// Whether a larger value is better, as for operations per second.
     var isMoreBetter: Bool { unit.hasSuffix("/s") }
 }

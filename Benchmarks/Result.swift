@@ -1,13 +1,13 @@
 import Foundation
 
-/// A line of the table with its figures, as `.build/bench.json` holds it.
+/// A line of the table with its figures, as in `.build/bench.json`.
 struct Result: Encodable {
     var name: String
     var value: Double
     var unit: String
     var baseline: String
     var baselineValue: Double
-    /// The value over the baseline's.
+    /// The value divided by the baseline's.
     var ratio: Double
 
     init(_ row: Row, _ comparison: Comparison) {
@@ -19,7 +19,7 @@ struct Result: Encodable {
         ratio = comparison.ratioOfRounds ?? comparison.value / comparison.baseline
     }
 
-    /// Writes an array of results, making the folder where there is none.
+    /// Writes an array of results, and creates the folder if necessary.
     static func write(_ results: [Result], to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -1,10 +1,10 @@
-/// A line of the table: something measured beside what it is compared with.
+/// A line of the table: a measurement and its baseline.
 struct Row: Sendable {
-    /// What `--rows` calls it.
+    /// The name for `--rows`.
     var name: String
-    /// Of both values.
+    /// The unit of both values.
     var unit: String
-    /// What it is compared with, in a few words.
+    /// The name of the baseline, in a few words.
     var baseline: String
     var measure: @Sendable () async throws -> Comparison
 
@@ -19,20 +19,20 @@ struct Row: Sendable {
     }
 }
 
-/// What was measured, and what it is compared with, under the same conditions.
+/// A measurement and its baseline, under the same conditions.
 struct Comparison: Sendable {
     var value: Double
     var baseline: Double
-    /// The median of the rounds' own ratios; nil: that of the two values.
+    /// The median of the ratios of all rounds; `nil` to use the ratio of the two values.
     var ratioOfRounds: Double?
 
-    /// Nanoseconds per operation, as medians of rounds that take turns, so that whatever else the machine does meets
+    /// Measures nanoseconds per operation, as medians of rounds that take turns. Any other work of the machine affects
     /// both alike.
     ///
-    /// - Parameter prepare: Not measured, before each round.
+    /// - Parameter prepare: Runs before each round and is not measured.
     ///
-    /// Both closures do `operations` operations and return something that depends on their work, so that it cannot be
-    /// optimized away.
+    /// Both closures do `operations` operations and return something that depends on their work, which keeps the
+    /// compiler from optimizing it away.
     static func nanoseconds(
         operations: Int, rounds: Int = 15, before prepare: () throws -> Void = {}, of value: () throws -> Int,
         against baseline: () throws -> Int
@@ -67,7 +67,7 @@ private func keep(_ value: Int) {
 nonisolated(unsafe) private var kept = 0
 
 extension [Double] {
-    /// The middle one, or the mean of the middle two; 0 for none.
+    /// The middle value, or the mean of the middle two; 0 if the array is empty.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// What a client sends: logins of eight events and one exchange each, one event in eight with attributes, one login in
-/// four failed.
+/// The logins that a client sends, each with eight events and one exchange. One event in eight has attributes, and one
+/// login in four failed.
 enum SampleSet {
     static func logins(_ count: Int) -> TransactionSet {
         var facts: [Fact] = []

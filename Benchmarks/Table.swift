@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines up results that are printed one at a time, as they come.
+/// Aligns results that are printed one at a time, as they arrive.
 struct Table {
     private var widths: [Int]
     private static let titles = ["row", "value", "unit", "baseline", "value", "ratio"]
@@ -30,7 +30,7 @@ struct Table {
         return padded.joined(separator: "  ")
     }
 
-    /// Fewer digits after the point, the more stand before it.
+    /// Formats a value. The larger it is, the fewer digits follow the point.
     private func format(_ value: Double, digits: Int? = nil) -> String {
         value.formatted(
             .number.precision(.fractionLength(digits ?? (value < 100 ? 1 : 0))).locale(

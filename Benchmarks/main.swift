@@ -2,7 +2,7 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-// Memory first: what the other rows leave behind would hide it.
+// Memory first: the memory that other rows leave behind would hide it.
 var allRows: [Row] = [
     .memory, .exportMemory, .log, .logContext, .logHook, .logHookChange, .logWritten, .log8, .logOneCore,
     .logAllocations, .logFaults, .firstEvent,
@@ -34,7 +34,7 @@ do {
     case "--renew":
         try await Ratios(of: allRows).renew(chosenRows(arguments[1...], among: allRows))
         exit(0)
-    // What rows start as a process of its own.
+    // The processes that rows start.
     case "--serve": try BenchServer.serve()
     case "--idle" where arguments.count == 2:
         try await IdleApp.run(arguments[1])

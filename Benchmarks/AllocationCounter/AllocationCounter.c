@@ -1,4 +1,4 @@
-// Stands in front of the C library's allocator, and counts what the calling thread asks for. Linked into the benchmarks only.
+// Intercepts the C library's allocator, and counts the requests of the calling thread. Linked into the benchmarks only.
 #include "AllocationCounter.h"
 #include <stddef.h>
 

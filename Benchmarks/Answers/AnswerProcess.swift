@@ -3,17 +3,17 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// One question, asked once in a process of its own, so that its memory is its own:
+/// One question, asked once in a separate process, to measure its memory alone:
 /// `Benchmarks --ask waybill|sqlite QUESTION FOLDER`.
 struct AnswerProcess: Codable {
     enum Engine: String { case waybill, sqlite }
 
     var milliseconds: Double
-    /// The most memory that the process has taken.
+    /// The peak memory of the process.
     var megabytes: Double
     var figures: [Int64]
 
-    /// In a child process.
+    /// Measures in a child process.
     static func measured(_ engine: Engine, _ question: AnswerQuestion, _ store: AnswerStore) throws -> AnswerProcess {
         let process = Process()
         let output = Pipe()
@@ -26,7 +26,7 @@ struct AnswerProcess: Codable {
         return try JSONDecoder().decode(AnswerProcess.self, from: text)
     }
 
-    /// In the child: prints what was measured.
+    /// In the child: prints the measurement.
     static func run(_ arguments: [String]) throws {
         guard arguments.count == 3, let engine = Engine(rawValue: arguments[0]),
             let question = AnswerQuestion(rawValue: arguments[1])
@@ -46,7 +46,7 @@ struct AnswerProcess: Codable {
         print(String(decoding: try JSONEncoder().encode(measured), as: UTF8.self))
     }
 
-    /// All numbers that statements give, one after the other.
+    /// Returns all numbers that the statements give, in order.
     private static func rows(of statements: [String], _ file: URL) throws -> [Int64] {
         var database: OpaquePointer?
         guard sqlite3_open_v2(file.path(percentEncoded: false), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK

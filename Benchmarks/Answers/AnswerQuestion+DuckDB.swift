@@ -1,5 +1,6 @@
 extension AnswerQuestion {
-    /// The same question to DuckDB over the Parquet file of the export; nil: it is not made for looking up single rows.
+    /// The same question to DuckDB over the exported Parquet file; `nil` for lookups of single rows, which DuckDB is
+    /// not made for.
     func duckDB(_ file: String) -> String? {
         let facts = "'\(file)'"
         switch self {

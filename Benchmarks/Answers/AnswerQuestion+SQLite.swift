@@ -1,10 +1,10 @@
 extension AnswerQuestion {
-    /// The best statements known for the same question on the same file; those that give rows give the numbers of the
-    /// answer.
+    /// The best known statements for the same question on the same file. Statements that return rows return the numbers
+    /// of the answer.
     ///
-    /// They know of this store what the library cannot: that versions of the app number their events alike, that no
-    /// transaction is open, that clocks were set once, where only one source takes part, and that a transaction has one
-    /// exchange at most, which one part at most was joined by.
+    /// They use knowledge about this store that the library cannot have: that versions of the app number their events
+    /// alike, that no transaction is open, that clocks were set once, which transactions have only one source, and that
+    /// a transaction has at most one exchange, which at most one part was joined by.
     var sqlite: [String] {
         switch self {
         case .summary: Self.summaryStatements
@@ -55,12 +55,12 @@ extension AnswerQuestion {
             "SELECT count(*), min(took), max(took) FROM d",
         ] + [50, 75, 90, 95, 99].map { quantile($0, of: "took", in: "d") }
 
-    /// Of a table that is sorted by the column.
+    /// Returns a statement for a quantile of a table that is sorted by the column.
     private static func quantile(_ percent: Int, of column: String, in table: String) -> String {
         "SELECT \(column) FROM \(table) WHERE rowid = (SELECT (\(percent) * count(*) + 99) / 100 FROM \(table))"
     }
 
-    /// Each transaction's first times, in the order of the index by which its parts are found.
+    /// Each transaction's first times, in the order of the index that finds its parts.
     private static let funnelStatements =
         [
             """
@@ -122,7 +122,7 @@ extension AnswerQuestion {
             ]
         } + ["SELECT count(server), sum(sending - server) FROM l"]
 
-    /// With what a list shows of each.
+    /// Returns a statement for a page, including the details that a list shows for each transaction.
     private static func page(_ conditions: String) -> String {
         """
         SELECT p.listed_us, (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid) \

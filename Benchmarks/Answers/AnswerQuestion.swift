@@ -2,11 +2,11 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// A question about an ``AnswerStore``, and the numbers of its answer that every engine has to give.
+/// A question about an ``AnswerStore``, and the numbers that every engine has to answer.
 enum AnswerQuestion: String, CaseIterable {
     case summary, duration, funnel, transitions, legs, list, find
 
-    /// How the library answers.
+    /// Returns the library's answer.
     func ask(_ reader: StoreReader) throws -> [Int64] {
         switch self {
         case .summary:
@@ -66,7 +66,8 @@ enum AnswerQuestion: String, CaseIterable {
         return page.rows.flatMap { [$0.begunMicroseconds, Int64($0.eventCount)] }
     }
 
-    /// Of requests, responses and what cannot be told apart only the sum: how it is divided depends on an estimate.
+    /// Returns the figures of each leg. Requests, responses and inseparable times count only as a sum, because
+    /// dividing it depends on an estimate.
     private static func figures(of segment: LegsSegment) -> [Int64] {
         var network = (count: Int64(0), total: Int64(0))
         var figures: [Int64] = []

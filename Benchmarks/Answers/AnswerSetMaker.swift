@@ -4,11 +4,11 @@ import WaybillCore
 import WaybillStore
 import WaybillTesting
 
-/// Makes sets as such an app and its servers send them.
+/// Makes the sets that the app and the servers of an ``AnswerStore`` send.
 struct AnswerSetMaker {
     private var random: RandomNumbers
     private var servers: [Recording]
-    /// Whether IDs of transactions say when these began, as those of apps do.
+    /// Whether transaction IDs contain the time when the transaction began, like those of apps.
     private let hasTimedIDs: Bool
     private(set) var eventCount = 0
     private(set) var setCount = 0
@@ -25,7 +25,7 @@ struct AnswerSetMaker {
                         appVersion: "7.\(number / 2)",
                         device: "x86_64",
                         os: "Linux", osVersion: "6.1"),
-                    // Odd, as all clients' clocks are even: no two events of one transaction have the same time.
+                    // Odd, because all clients' clocks are even: no two events of one transaction have the same time.
                     offset: AnswerStore.begun + Int64(number - 2) * 15_000 + 1))
         }
     }
@@ -76,7 +76,7 @@ struct AnswerSetMaker {
         return installations[installations.count - 1]
     }
 
-    /// The ID of a transaction that begins now.
+    /// Returns the ID of a transaction that begins now.
     private mutating func transaction(_ client: Recording) -> GUID {
         let id = random.guid()
         guard hasTimedIDs else { return id }
@@ -85,7 +85,7 @@ struct AnswerSetMaker {
         return GUID(high: milliseconds << 16 | 0x7000 | id.high & 0xFFF, low: id.low & ~0 >> 2 | 1 << 63)
     }
 
-    /// Microseconds, even; most short, some long.
+    /// Returns an even number of microseconds, mostly small and sometimes large.
     private mutating func pause(_ usual: Int) -> Int64 {
         let share = Double.random(in: 0..<1, using: &random)
         return max(2, Int64(Double(usual) / (1.02 - share)) / 2 * 2)
@@ -140,13 +140,13 @@ struct AnswerSetMaker {
         client.add(.closed(Fact.Closed(outcome: random.oneIn(25) ? .cancelled : .succeeded)), part: part)
     }
 
-    /// Given up, or killed.
+    /// Gives up, or is killed and leaves the transaction open.
     private mutating func leave(_ client: inout Recording, _ part: Int64) {
         client.now += pause(2_000_000)
         if !random.oneIn(4) { client.add(.closed(Fact.Closed(outcome: .abandoned)), part: part) }
     }
 
-    /// - Returns: Whether the server said no.
+    /// - Returns: Whether the server rejected the login.
     private mutating func serve(_ id: GUID, causedBy exchange: Int64, _ client: inout Recording) -> Bool {
         let isRejected = random.oneIn(5)
         let number = Int.random(in: 0..<4, using: &random)
@@ -164,7 +164,7 @@ struct AnswerSetMaker {
     }
 }
 
-/// What one source records.
+/// The facts that one source records.
 private struct Recording {
     let source: SourceIdentity
     let offset: Int64
@@ -184,8 +184,8 @@ private struct Recording {
         return sequence
     }
 
-    /// - Parameter cause: Of a part that is joined.
-    /// - Returns: The part.
+    /// - Parameter cause: The cause of a joined part; `nil` for other parts.
+    /// - Returns: The sequence of the part.
     mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: FactID? = nil) -> Int64 {
         let opened = Fact.Opened(
             transaction: id, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)

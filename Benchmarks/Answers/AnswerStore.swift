@@ -6,15 +6,15 @@ import WaybillExport
 import WaybillQueries
 import WaybillStore
 
-/// A collector's store after a month: many launches of an app in two versions, four servers whose clocks are off, nine
-/// in ten transactions logins, half of which reached a server, each by an exchange. Made once, by taking sets in, and
-/// kept in `.build/bench-store`.
+/// A collector's store after a month: many launches of an app in two versions, and four servers whose clocks are off.
+/// Nine in ten transactions are logins. Half of the logins reached a server, each by an exchange. The store is made
+/// once, by taking in sets, and kept in `.build/bench-store`.
 struct AnswerStore {
     let folder: URL
 
-    /// Since 1970: 2026-03-01.
+    /// The start of 2026-03-01, in microseconds since 1970.
     static let begun: Int64 = 1_772_323_200_000_000
-    /// Everybody has finished by then.
+    /// A time when everybody has finished.
     static let now = begun + 31 * 86_400_000_000
     static let loginNames = [
         "initiated", "nameEntered", "passwordEntered", "requestSent", "responseReceived", "profileShown",
@@ -26,9 +26,9 @@ struct AnswerStore {
     /// The same facts for DuckDB.
     var parquet: URL { folder.appending(path: "facts.parquet") }
 
-    /// - Parameter millions: Of events.
+    /// - Parameter millions: The number of events, in millions.
     init(millions: Int) throws {
-        // With another name for everything that is generated otherwise: a store of before would stay.
+        // The name has to change when the generated data changes. Otherwise, an older store would stay in use.
         folder = URL(filePath: ".build/bench-store/\(millions)-million-with-exchanges")
         guard !FileManager.default.fileExists(atPath: parquet.path(percentEncoded: false)) else { return }
         try? FileManager.default.removeItem(at: folder)
@@ -53,8 +53,8 @@ struct AnswerStore {
         try FileManager.default.removeItem(at: facts)
     }
 
-    /// The same month again, by others and a few seconds later: rows as taking them in would make them, in a tenth of
-    /// the time.
+    /// Adds copies of the month, by other sources and a few seconds later. The rows are the same as from taking in
+    /// sets, in a tenth of the time.
     private func multiply(_ store: AnswerStore, by count: Int) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "waybill.sqlite")
@@ -71,8 +71,8 @@ struct AnswerStore {
         let exchanges =
             "part, sequence, at_us, role, method, host, path, opened_detail, closed, closed_at_us, state, status, first_byte_us, sent_bytes, "
             + "received_bytes, error_code, closed_detail"
-        // Of the first month alone, however many were added meanwhile. None of its IDs begins with three bytes of all
-        // ones.
+        // Copies only the first month, however many were added meanwhile. No ID of the first month begins with three
+        // bytes of all ones.
         let setup = """
             PRAGMA journal_mode = OFF; PRAGMA cache_size = -200000; \
             CREATE TEMP TABLE first AS SELECT max(id) AS id FROM sources;
@@ -108,18 +108,18 @@ struct AnswerStore {
 
     private static let lag = 6_000_000
 
-    /// What was taken in.
+    /// The totals of the sets that were taken in.
     struct Filled: Encodable {
         var events = 0
         var facts = 0
-        /// Seconds of processors, without those that it took to make the sets.
+        /// CPU seconds, without those that it took to make the sets.
         var cpuSeconds = 0.0
     }
 
-    /// POSIX has a million of them in a second.
+    /// POSIX defines a million clock ticks per second.
     private static func processorSeconds() -> Double { Double(clock()) / 1_000_000 }
 
-    /// Takes sets in until there are so many events, of a month.
+    /// Takes in sets of one month until the store has at least this many events.
     @discardableResult
     static func fill(_ folder: URL, eventCount: Int, hasTimedIDs: Bool = false) throws -> Filled {
         let store = try Store(.folder(folder))

@@ -5,8 +5,8 @@ import WaybillCore
 enum DuckDB {
     private static let shell = ".build-tools/validators/bin/duckdb"
 
-    /// What it prints, as CSV without titles, and how long the statements took together, in milliseconds, without what
-    /// starts before them.
+    /// Returns the shell's output, as CSV without titles, and the total time of the statements in milliseconds, without
+    /// the startup before them.
     static func run(_ sql: String) throws -> (lines: [String], milliseconds: Double) {
         let process = Process()
         let output = Pipe()
@@ -36,7 +36,7 @@ enum DuckDB {
         return (lines, milliseconds)
     }
 
-    /// The numbers that it prints.
+    /// Returns the numbers in the shell's output.
     static func figures(_ sql: String) throws -> (figures: [Int64], milliseconds: Double) {
         let (lines, milliseconds) = try run(sql)
         return (lines.flatMap { $0.split(separator: ",").compactMap { Int64($0) } }, milliseconds)

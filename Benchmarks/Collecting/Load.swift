@@ -3,24 +3,24 @@ import Dispatch
 import Foundation
 import WaybillCore
 
-/// Posts on several connections at once, each on a thread of its own: the cooperative pool is the server's.
+/// Posts on several connections at once, each on a separate thread, because the cooperative pool is the server's.
 struct Load {
-    /// How long it took.
+    /// The total time, in seconds.
     var seconds: Double
-    /// How long each request waited for its answer, in seconds.
+    /// The time that each request waited for its answer, in seconds.
     var latencies: [Double]
 
     /// - Parameters:
-    ///   - requests: For each connection, one after the other.
-    ///   - interval: How often each connection posts; a request that has to wait for the one before counts from when it
-    ///     was due. `nil`: as soon as the one before is answered.
+    ///   - requests: The requests for each connection, sent one after the other.
+    ///   - interval: How often each connection posts. If a request has to wait for the one before, its latency counts
+    ///     from when it was due. `nil` to post as soon as the one before is answered.
     static func run(_ requests: [[[UInt8]]], to port: Int, every interval: Duration? = nil) async throws -> Load {
         let connections = try requests.map { _ in try LoadConnection(port: port) }
         let outcomes = Locked<[Swift.Result<[Double], any Error>]>([])
         let start = ContinuousClock.now
         let group = DispatchGroup()
         for (connection, requests) in zip(connections, requests) {
-            // Handed over whole to its thread.
+            // Only its thread uses it from here on.
             nonisolated(unsafe) let connection = connection
             group.enter()
             Thread.detachNewThread {
@@ -34,7 +34,7 @@ struct Load {
         return Load(seconds: seconds, latencies: try outcomes.withLock { $0 }.flatMap { try $0.get() })
     }
 
-    /// What all but the slowest hundredth of the requests did not exceed.
+    /// The latency that all but the slowest hundredth of the requests did not exceed.
     var slowestHundredth: Double { latencies.sorted()[latencies.count * 99 / 100] }
 
     private static func post(

@@ -2,8 +2,8 @@
 import Foundation
 import WaybillCore
 
-/// A connection that costs its side next to nothing, so that what is measured is the server: a blocking socket,
-/// requests that are made before.
+/// A connection that costs its side almost nothing, to measure only the server: a blocking socket, and requests that
+/// are made beforehand.
 final class LoadConnection {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -28,7 +28,7 @@ final class LoadConnection {
 
     deinit { close(descriptor) }
 
-    /// A request that posts a set.
+    /// Returns a request that posts a set.
     static func request(_ set: TransactionSet) -> [UInt8] {
         let body = set.encoded()
         let head = """
@@ -57,7 +57,7 @@ final class LoadConnection {
         }
     }
 
-    /// Whether a head has come, and as much as it says.
+    /// Whether the answer has a complete head and a body of the length in the head.
     private static func isWhole(_ answer: [UInt8]) -> Bool {
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.range(of: "\r\n\r\n") else { return false }

@@ -4,8 +4,8 @@ import Hummingbird
 import NIOCore
 import WaybillCore
 
-/// What somebody writes first: the body in one piece, `JSONDecoder`, and a synced commit for each request. Nothing is
-/// looked up or kept in step.
+/// The first collector that comes to mind: the body in one piece, `JSONDecoder`, and a synced commit for each request.
+/// It looks up nothing and keeps nothing in step.
 struct NaiveCollector: Sendable {
     private let store: Serial
 
@@ -23,7 +23,7 @@ struct NaiveCollector: Sendable {
         return router
     }
 
-    /// The store on a queue of its own.
+    /// The store, on a separate queue.
     private final class Serial: @unchecked Sendable {  // right because `store` is only touched on `queue`
         private let queue = DispatchQueue(label: "naive")
         private let store: BareStore
@@ -39,7 +39,7 @@ struct NaiveCollector: Sendable {
 }
 
 extension CodableSet {
-    /// The kinds that the bare store has rows for.
+    /// Returns the facts of the kinds that the bare store has rows for.
     fileprivate func bareFacts() throws -> [WaybillCore.Fact] {
         try sources.flatMap { share in
             try share.facts.map { fact in

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A server on a free port of loopback, until it is let go of.
+/// A server on a free port of loopback, until it is deallocated.
 final class RunningServer {
     let port: Int
     private let running: Task<Void, any Error>

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The same work recorded in several ways, a program each; `measure` runs them. What they depend on stays here.
+// The same work recorded in several ways, with a program for each; `measure` runs them. Their dependencies stay here.
 let package = Package(
     name: "peers",
     platforms: [.macOS(.v13)],

@@ -3,9 +3,10 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// Questions about a store of a million events, of ten million with `BIG=1`: beside SQL on the same file, DuckDB
-    /// over the export, and the memory that is allowed. All give the same numbers, or there is no figure. With `COLD=1`
-    /// nothing of a file is in the system's memory before it is asked about, which takes root and Linux.
+    /// Questions about a store of a million events, or ten million with `BIG=1`, compared with SQL on the same file,
+    /// with DuckDB over the export, and with the memory limit. All have to give the same numbers, or there is no
+    /// figure. With `COLD=1`, the system's memory holds nothing of a file before the question, which needs root and
+    /// Linux.
     static let answers: [Row] = AnswerQuestion.allCases.flatMap { question -> [Row] in
         let measured = AnswerMeasurement(of: question)
         var rows = [
@@ -26,7 +27,7 @@ extension Row {
     }
 }
 
-/// What is measured of a question, once for all its rows.
+/// The measurements of a question, made once for all its rows.
 private final class AnswerMeasurement: @unchecked Sendable {  // right because rows are measured one after the other
     struct Result {
         var sqlite: Comparison
@@ -46,7 +47,7 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
         let store = try AnswerStore(millions: isBig ? 10 : 1)
         var (waybill, sqlite, duckDB): ([Double], [Double], [Double]) = ([], [], [])
         var megabytes = 0.0
-        // The first round is for the caches of the system.
+        // The first round fills the system's caches.
         for round in 0..<(isBig ? 4 : 6) {
             if isCold { try Self.forgetFiles() }
             let ours = try AnswerProcess.measured(.waybill, question, store)
@@ -83,7 +84,8 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
         return result
     }
 
-    /// Has Linux let go of what it keeps of files (proc(5), "drop_caches"): also of programs, which are read again.
+    /// Makes Linux drop its cached file contents (proc(5), "drop_caches"), including programs, which are then read
+    /// again.
     private static func forgetFiles() throws {
         sync()
         try Data("3".utf8).write(to: URL(filePath: "/proc/sys/vm/drop_caches"))

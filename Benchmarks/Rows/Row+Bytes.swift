@@ -5,8 +5,8 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// The whole file, by events without attributes, at 8, 20 and 50 of them a transaction; nothing of it delivered, 50
-    /// transactions at a time.
+    /// The size of the whole file per event without attributes, with 8, 20 and 50 events in a transaction. Nothing is
+    /// delivered, and 50 transactions are open at a time.
     static let bytesPerEvent = [8, 20, 50].map { eventsEach in
         Row("bytesPerEvent", unit: "bytes, \(eventsEach) a transaction", against: "one table, indexed by transaction") {
             let folder = TemporaryDirectory.place()
@@ -38,7 +38,7 @@ extension Row {
     }
 }
 
-/// What one would write without much thought: a row for each fact, with the transaction's ID.
+/// Writes the table that comes to mind first: a row for each fact, with the transaction's ID.
 private func writePlainTable(_ facts: [Fact], to file: URL) throws {
     var database: OpaquePointer?
     var statement: OpaquePointer?

@@ -6,8 +6,8 @@ import WaybillCollector
 import WaybillCore
 import WaybillStore
 
-/// What a collector takes in over HTTP, its clients on the same two cores. The bodies are encoded before, and each is
-/// another one.
+/// The throughput of a collector over HTTP, with its clients on the same two cores. The bodies are encoded beforehand,
+/// and no two are the same.
 extension Row {
     /// Sets of 2,000 facts into a synced store: sent, decoded, stored and answered one after the other.
     static let collect = collecting("collect", clients: 1)
@@ -15,7 +15,7 @@ extension Row {
     /// The same by four clients at once.
     static let collect4 = collecting("collect4", clients: 4)
 
-    /// Sets of one login over 64 connections, against what somebody writes first; each in turn, several times.
+    /// Sets of one login over 64 connections, against ``NaiveCollector``. Both take turns, several times.
     static let collectNaive = Row("collectNaive", unit: "facts/s", against: "JSONDecoder, a commit each") {
         try await comparingSmallSets { ours, naive, factCount in
             Comparison(
@@ -93,8 +93,8 @@ extension TransactionSet {
         self.init(id: GUID(), sources: [share])
     }
 
-    /// A launch of an app that sends one login of 18 events: the naive collector has one source, so that sequences go
-    /// on from set to set.
+    /// Returns a launch of an app that sends one login of 18 events. The naive collector has one source, so sequences
+    /// continue from set to set.
     fileprivate static func oneLogin(sequences: inout Range<Int64>) -> TransactionSet {
         sequences = sequences.upperBound + 1..<sequences.upperBound + 21
         let part = sequences.lowerBound

@@ -3,11 +3,11 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// The same call where nothing is recorded: what an instrumented app pays when it is turned off.
+    /// The same call while nothing is recorded: the cost for an instrumented app with recording turned off.
     static let disabledLog = Row("disabled.log", unit: "ns/event", against: "an empty call") {
         let count = 1_000_000
         let login = TransactionManager.disabled.begin(Login.self)
-        // Called by way of a table, so that neither can be moved out of the loop.
+        // Called through a table, to keep both calls inside the loop.
         var calls: [(UseCaseTransaction<Login>) -> LogResult] = [{ $0.log(.initiated) }, { _ in .off }]
         if CommandLine.arguments.isEmpty { calls.reverse() }
         let (logged, nothing) = (calls[0], calls[1])

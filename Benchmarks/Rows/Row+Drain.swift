@@ -4,13 +4,13 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// Facts from the journal into the store, indexes and all: transactions of 20 events, 50 at a time.
+    /// Facts from the journal into the store, including indexes: transactions of 20 events, 50 at a time.
     static let drain = Row("drain", unit: "facts/s", against: "bare prepared inserts") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = try JournalFiller(in: folder.appending(path: "ours"))
         let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: false)
-        // As many as the journal has room for, whatever segment it stands in.
+        // As many as fit in the journal, whichever segment it has reached.
         let (batchCount, batchSize) = (6, 5_000)
         var interleaved = Interleaved()
         var sequence: Int64 = 0

@@ -7,7 +7,7 @@ import WaybillQueries
 import WaybillStore
 
 extension Row {
-    /// A million events out of a store, as JSON lines in a file that is synced.
+    /// A million events exported from a store, as JSON lines in a synced file.
     static let exportNDJSON = Row("exportNDJSON", unit: "events/s", against: "bare scan, bare write") {
         try ExportSample.measure(.ndjson)
     }
@@ -17,7 +17,7 @@ extension Row {
         try ExportSample.measure(.csv)
     }
 
-    /// The most memory that the process takes while it exports, after it has opened the store.
+    /// The peak memory of the process while it exports, after it has opened the store.
     static let exportMemory = Row("exportMemory", unit: "MB peak", against: "before the export") {
         let sample = try ExportSample()
         try PeakMemory.reset()
@@ -77,7 +77,7 @@ private final class ExportSample {
         return try FileExport(as: format, to: file).run(.everything, of: reader, to: file, now: 0)
     }
 
-    /// The least that there is to do: every row stepped over by SQLite, and as many bytes into a file that is synced.
+    /// Does the minimum of work: SQLite steps over every row, and as many bytes are written to a synced file.
     private func scanAndWrite(byteCount: Int64) throws {
         var database: OpaquePointer?
         var statement: OpaquePointer?

@@ -4,14 +4,15 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// From the first `begin` of a manager, in a folder that is not there yet, until `log` says that an event is journaled.
+    /// The time from a manager's first `begin`, in a folder that does not exist yet, until `log` reports a journaled
+    /// event.
     static let firstEvent = Row("firstEvent", unit: "µs", against: "creating and syncing an empty file") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var managers: [TransactionManager] = []
         defer { managers = [] }
-        // Nanoseconds of a thousand operations are microseconds.
+        // Nanoseconds divided by a thousand operations are microseconds.
         return try Comparison.nanoseconds(operations: 1_000, rounds: 31) {
             managers.append(TransactionManager(store: .directory(folder.appending(path: "\(GUID())"))))
         } of: {

@@ -5,9 +5,9 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// How often any thread of an app runs while nothing is recorded, with a store that is in use and delivery on; who
-    /// does not run wakes no processor and makes no system call. On Linux libdispatch looks at its threads each second,
-    /// once it has been used.
+    /// How often any thread of an app runs while nothing is recorded, with a store in use and delivery on. A thread
+    /// that does not run wakes no processor and makes no system call. On Linux, libdispatch checks its threads each
+    /// second, once it has been used.
     static let idle = Row("idle", unit: "wake-ups/minute", against: "the app without Waybill") {
         let apps = try ["recording", "bare"].map { try BenchChild(["--idle", $0]) }
         guard apps.allSatisfy({ $0.told() == IdleApp.ready }) else {
@@ -20,8 +20,8 @@ extension Row {
         return Comparison(value: runs[0], baseline: runs[1])
     }
 
-    /// How often a process's threads have run until they had nothing to do, from Linux's `/proc`. How often others took
-    /// the processor from them is not counted.
+    /// Returns how often a process's threads have run until they had nothing to do, from Linux's `/proc`. It does not
+    /// count how often other threads took the processor from them.
     private static func runCount(of process: Int32) throws -> Int {
         let tasks = URL(filePath: "/proc/\(process)/task")
         return try FileManager.default.contentsOfDirectory(atPath: tasks.path(percentEncoded: false)).reduce(0) {
@@ -32,11 +32,11 @@ extension Row {
     }
 }
 
-/// An app that has done something, and then does nothing: `Benchmarks --idle recording|bare`.
+/// An app that has done something and is now idle: `Benchmarks --idle recording|bare`.
 enum IdleApp {
     static let ready = "idle"
 
-    /// Takes everything, and keeps nothing.
+    /// Accepts everything, and keeps nothing.
     private struct AcceptingTransport: FlushTransport {
         func send(_ set: OutgoingSet) async throws -> Receipt { Receipt(set: set.id, acceptedCount: set.factCount) }
     }
@@ -53,8 +53,8 @@ enum IdleApp {
             try await transactions.sync()
             _ = await transactions.flush()
         }
-        // The last of what was recorded is synced, and goes from the journal, within five seconds; threads that have
-        // nothing more to do end after five others. Delivery has a last turn after 30, and finds that nothing is left.
+        // The last facts are synced and leave the journal within five seconds. Threads with nothing more to do end
+        // after another five. Delivery runs a last time after 30, and finds nothing left.
         try await Task.sleep(for: .seconds(40))
         BenchChild.tell(ready)
         _ = readLine()

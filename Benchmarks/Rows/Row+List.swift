@@ -6,7 +6,7 @@ import WaybillQueries
 import WaybillStore
 
 extension Row {
-    /// A page of 50 transactions out of a store of a million events, by the manager that records into it.
+    /// A page of 50 transactions from a store of a million events, read by the manager that records into it.
     static let list = Row("list", unit: "ms/page", against: "limit") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }

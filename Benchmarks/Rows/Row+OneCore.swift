@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// An event where the writer has to share the caller's processor, as on a busy machine; against the same with all
+    /// An event while the writer has to share the caller's processor, as on a busy machine; against the same with all
     /// processors.
     static let logOneCore = Row("log.oneCore", unit: "ns/event", against: "log on all processors") {
         let folder = TemporaryDirectory.place()
@@ -30,10 +30,10 @@ extension Row {
         return Comparison(value: pinned, baseline: free)
     }
 
-    /// Has all threads of this process, and those that they start, run on the first processor; by `taskset` of
-    /// util-linux, since macOS has nothing like it.
+    /// Runs all threads of this process, and the threads that they start, on the first processor. This uses `taskset`
+    /// of util-linux, since macOS has nothing like it.
     private static func onOneProcessor<Value>(_ body: () throws -> Value) throws -> Value {
-        // Counted before: some ways of counting leave out what a process may not use.
+        // Counted first, because some ways of counting omit processors that the process may not use.
         let all = "0-\(ProcessInfo.processInfo.processorCount - 1)"
         try run(on: "0")
         defer { try? run(on: all) }

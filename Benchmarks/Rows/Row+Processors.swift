@@ -9,8 +9,8 @@ import CDispatch  // where `timespec` is defined, once Dispatch is among the imp
 import TestSupport
 #endif
 
-/// What a million facts cost in seconds of processors, from `log` to the collector's commit: what a battery and a bill
-/// feel. Each side is a process, and all its threads count.
+/// The CPU seconds for a million facts, from `log` to the collector's commit, which affect batteries and bills. Each
+/// side is a process, and all its threads count.
 extension Row {
     static let processors: [Row] = [
         Row("cpu.client", unit: "CPU s/M facts", against: "bare prepared inserts") {
@@ -24,14 +24,14 @@ extension Row {
     ]
 }
 
-/// Seconds of processors for a million facts.
+/// CPU seconds for a million facts.
 enum ProcessorSeconds {
     private static let rounds = 10
     private static let transactionsPerRound = 1_000
     private static let factsPerTransaction = 20
     private static let factCount = rounds * transactionsPerRound * factsPerTransaction
 
-    /// Records and flushes in this process, to a collector in another one.
+    /// Records and flushes in this process, to a collector in another process.
     static func delivering() async throws -> (client: Double, collector: Double) {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -63,7 +63,7 @@ enum ProcessorSeconds {
         return ((after.client - before.client) / millions, (after.collector - before.collector) / millions)
     }
 
-    /// The least that SQLite has to do for as many facts.
+    /// Measures the minimum that SQLite has to do for as many facts.
     static func inserting(isSynced: Bool) throws -> Double {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -74,7 +74,7 @@ enum ProcessorSeconds {
         return (ofThisProcess - before) / millions
     }
 
-    /// In the child: a collector on a free port, which answers each line with what it has used: `--collector FOLDER`.
+    /// In the child: runs a collector on a free port, and answers each line with its CPU time: `--collector FOLDER`.
     static func collect(_ folder: String) async throws {
         let server = try await RunningServer(Collector(folder: URL(filePath: folder), access: .open).router())
         BenchChild.tell(server.port)

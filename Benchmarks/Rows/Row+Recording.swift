@@ -9,14 +9,14 @@ import CDispatch  // where `timespec` is defined, once Dispatch is among the imp
 import TestSupport
 #endif
 
-/// What the rows record.
+/// The use case that the rows record.
 enum Login: Int, UseCase {
     static let code = 0
     case initiated = 0
 }
 
 extension Row {
-    /// An event without attributes on the caller's thread; the writer works meanwhile.
+    /// An event without attributes on the caller's thread, while the writer works.
     static let log = Row("log", unit: "ns/event", against: "clock_gettime + 48-byte copy") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -50,7 +50,7 @@ extension Row {
         return comparison
     }
 
-    /// Records events without attributes: as many as it returns.
+    /// Records events without attributes, and returns their number.
     @inline(__always)
     static func record(_ count: Int, in login: UseCaseTransaction<Login>) -> Int {
         var taken = 0
@@ -70,13 +70,13 @@ extension Row {
         }
     }
 
-    /// A transaction inside of another one, which it names as its parent.
+    /// A transaction inside another one, which it names as its parent.
     static let performNested = Row("perform.nested", unit: "ns/perform", against: "perform by itself") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 2_000
         let transactions = TransactionManager(store: .directory(folder))
-        transactions.perform(Login.self) { $0.log(.initiated) }  // with which the journal is made
+        transactions.perform(Login.self) { $0.log(.initiated) }  // creates the journal
         try await transactions.sync()
         func begin() -> Int {
             var taken = 0
@@ -97,12 +97,12 @@ extension Row {
         return comparison
     }
 
-    /// An event without attributes where the app's hook keeps everything.
+    /// An event without attributes, with an app's hook that keeps everything.
     static let logHook = Row("logHook", unit: "ns/event", against: "log without a hook") {
         try await loggingAsked({ $0 }) { $0.log(.initiated) }
     }
 
-    /// An event with an attribute, which the app's hook changes.
+    /// An event with an attribute that the app's hook changes.
     static let logHookChange = Row("logHookChange", unit: "ns/event", against: "the same without a hook") {
         try await loggingAsked { draft in
             guard case .event(var event) = draft else { return draft }
@@ -113,7 +113,7 @@ extension Row {
         }
     }
 
-    /// What events cost with a hook, against the same without one.
+    /// Compares the cost of events with a hook and without one.
     private static func loggingAsked(
         _ hook: @escaping @Sendable (RecordingDraft) -> RecordingDraft?,
         log: @escaping (UseCaseTransaction<Login>) -> LogResult
@@ -125,7 +125,7 @@ extension Row {
         }
     }
 
-    /// What events cost with a manager of that kind, against one of the defaults.
+    /// Compares the cost of events with this manager and with a default one.
     private static func logging(
         by manager: (URL) -> TransactionManager, log: @escaping (UseCaseTransaction<Login>) -> LogResult
     ) async throws -> Comparison {
@@ -149,7 +149,7 @@ extension Row {
             of: { record(logins[0]) }, against: { record(logins[1]) })
     }
 
-    /// The same where a journal must not be mapped, and each record is written to its file; against a mapped one.
+    /// The same with a journal that must not be mapped, where each record is written to its file; against a mapped one.
     static let logWritten = Row("logWritten", unit: "ns/event", against: "a mapped journal") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -179,7 +179,7 @@ extension Row {
             against: { record(1) })
     }
 
-    /// Pages of the journal that the caller's thread had to wait for; against all that it wrote to.
+    /// The journal pages that the caller's thread had to wait for; against all pages that it wrote to.
     static let logFaults = Row("logFaults", unit: "per M events", against: "pages written") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -196,7 +196,7 @@ extension Row {
         return Comparison(value: Double(faults), baseline: 1_000_000 * 40 / 4_096)
     }
 
-    /// What recording an event without attributes asks of the allocator, on the caller's thread.
+    /// The allocations for an event without attributes, on the caller's thread.
     static let logAllocations = Row("logAllocations", unit: "per event", against: "an event with an attribute") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -215,7 +215,7 @@ extension Row {
             baseline: allocations { login.log(.initiated, attributes: ["screen": "login"]) })
     }
 
-    /// Memory that a manager at rest takes from the machine: pages of this process alone that were written to.
+    /// The memory of a manager at rest: pages that were written to and belong to this process alone.
     static let memory = Row("memory", unit: "MB private", against: "before the manager") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -228,7 +228,7 @@ extension Row {
     }
 }
 
-/// Page faults of this thread so far; 0 where that is not told.
+/// Returns the page faults of this thread so far; 0 on systems that do not report them.
 private func pageFaultCount() -> Int {
     #if os(Linux)
     var usage = rusage()  // of RUSAGE_THREAD, which Swift does not see
@@ -239,7 +239,7 @@ private func pageFaultCount() -> Int {
     #endif
 }
 
-/// Memory of this process alone that was written to, from Linux's `/proc/self/smaps_rollup`; 0 elsewhere.
+/// Returns the written memory of this process alone, from Linux's `/proc/self/smaps_rollup`; 0 elsewhere.
 private func privateMegabytes() -> Double {
     guard let text = try? String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8) else { return 0 }
     let line = text.split(separator: "\n").first { $0.hasPrefix("Private_Dirty:") }

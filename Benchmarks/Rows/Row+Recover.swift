@@ -5,17 +5,17 @@ import WaybillQueries
 import WaybillStore
 
 extension Row {
-    /// Opening a store in whose folder three dead processes have left 100,000 facts in journals.
+    /// Opening a store whose folder has 100,000 facts in the journals of three dead processes.
     static let recover = Row("recover", unit: "ms/100,000 facts", against: "bare prepared inserts") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let dead = try (0..<3).map { _ in try JournalFiller(in: folder.appending(path: "dead")) }
-        // The first fact is there already.
+        // The first fact exists already.
         for (filler, count) in zip(dead, [33_333, 33_333, 33_334]) { try filler.fill(count - 1) }
         let batches = Interleaved.batches(20, of: 5_000)
 
         var round = folder
-        // Nanoseconds of a million operations are milliseconds.
+        // Nanoseconds divided by a million operations are milliseconds.
         return try Comparison.nanoseconds(operations: 1_000_000, rounds: 7) {
             round = folder.appending(path: "round-\(GUID())")
             try copyJournals(from: folder.appending(path: "dead"), to: round.appending(path: "ours"))
@@ -37,7 +37,7 @@ extension Row {
     }
 }
 
-/// What a killed process leaves: its journal, and no lock on it.
+/// Copies what killed processes leave behind: journals without a lock.
 private func copyJournals(from folder: URL, to other: URL) throws {
     let files = FileManager.default
     try files.createDirectory(at: other, withIntermediateDirectories: true)

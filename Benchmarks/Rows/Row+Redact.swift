@@ -4,8 +4,8 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// What redaction costs a collector: sets of 2,000 facts decoded, redacted and added, without syncs, beside which
-    /// it would seem to cost less.
+    /// The cost of redaction for a collector: sets of 2,000 facts are decoded, redacted and added, without syncs, which
+    /// would make the cost look smaller.
     static let redact = Row("redact", unit: "ns/fact", against: "without redaction") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -30,7 +30,7 @@ extension Row {
         }
     }
 
-    /// Of the secrets of the corpus how many are hidden, and of what is harmless how much is not.
+    /// The share of secrets in the corpus that is hidden, and the share of harmless values that is not hidden.
     static let redactRates = Row("redact", unit: "% hidden, % untouched", against: "harmless") {
         let (secrets, harmless) = (
             RedactionCorpus.attempts(Redactor()), RedactionCorpus.harmlessAttempts(Redactor())
@@ -41,15 +41,15 @@ extension Row {
             baseline: rate(harmless.count { $0.isLeak }, harmless.count))
     }
 
-    /// What it costs to look for secrets in a log without any, beside looking at each of its bytes once: the least that any
-    /// pass costs. A pass that looks for less would be another thing, and is not kept to be measured.
+    /// The cost of looking for secrets in a log without any, compared with looking at each byte once, which is the
+    /// least that any pass costs. A pass that looks for less would be a different thing, and is not kept for measuring.
     static let redactText = Row("redact", unit: "ns/KB of text", against: "each byte once") {
         let line =
             "12:00:07 INFO order 42 of 7 was shipped to Rome in 3 parcels: weight 12.5 kg, carrier=blue, page /a/b\n"
         return try costs(of: line) { redactor, text in redactor.text(text).utf8.count }
     }
 
-    /// As ``redactText``, of JSON that is read as a body.
+    /// Like ``redactText``, for JSON that is read as a body.
     static let redactBody = Row("redact", unit: "ns/KB of JSON", against: "each byte once") {
         let line =
             #"{"id":42,"name":"keyboard","price":12.5,"tags":["a","b"],"author":{"city":"Rome"},"page":"/a/b"}"# + "\n"

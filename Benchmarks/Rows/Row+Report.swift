@@ -5,7 +5,7 @@ import WaybillQueries
 import WaybillStore
 
 extension Row {
-    /// A report of 500 transactions of 20 events and 2 requests each, out of a store, beside reading the same
+    /// A report of 500 transactions of 20 events and 2 requests each, made from a store, compared with reading the same
     /// transactions alone.
     static let report = Row("report", unit: "ms", against: "reading alone") {
         let reader = try ReportSample.reader()
@@ -19,7 +19,7 @@ extension Row {
         return Comparison(value: nanoseconds.value / 1e6, baseline: nanoseconds.baseline / 1e6)
     }
 
-    /// The bytes of the same report, beside what may be sent around.
+    /// The size of the same report, compared with the limit for sending it around.
     static let reportSize = Row("reportSize", unit: "MB", against: "limit") {
         Comparison(value: Double(try ReportSample.html(ReportSample.reader()).count) / 1e6, baseline: 1.5)
     }
@@ -34,7 +34,7 @@ private enum ReportSample {
     /// A store in memory with 500 purchases.
     static func reader() throws -> StoreReader {
         let place = ResolvedLocation.memory(name: GUID().description)
-        // It lives as long as somebody has it open: the reader goes on after this.
+        // The store lives as long as something has it open: the reader continues after this.
         let store = try Store(place)
         _ = try store.ingest(purchases(500), receivedAt: begun)
         return try StoreReader(place)

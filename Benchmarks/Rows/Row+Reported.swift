@@ -9,7 +9,7 @@ import WaybillLogging
 import WaybillStore
 import WaybillTracing
 
-// What others report: spans and lines of logs, beside the handlers of Apple's packages that do nothing.
+// Reports of other libraries: spans and log lines, compared with the handlers of Apple's packages that do nothing.
 extension Row {
     static let reported: [Row] = [spanEvent, spanOutside, logLine, logLineOutside]
 
@@ -22,7 +22,7 @@ extension Row {
         }
     }
 
-    /// The same outside of any.
+    /// The same outside a transaction.
     private static let spanOutside = Row("spanOutside", unit: "ns/span", against: "NoOpTracer") {
         try await reporting {
             spans(TransactionTracer($0), in: nil)
@@ -40,7 +40,7 @@ extension Row {
         }
     }
 
-    /// The same outside of any.
+    /// The same outside a transaction.
     private static let logLineOutside = Row("logLineOutside", unit: "ns/line", against: "SwiftLogNoOpLogHandler") {
         try await reporting { _ in
             lines(TransactionLogHandler(label: "bench"), in: nil)
@@ -49,7 +49,7 @@ extension Row {
         }
     }
 
-    /// As many as are recorded of one part.
+    /// The number of reports that one part records.
     private static let count = OpenPart.reportLimit
 
     private static func reporting(
@@ -58,7 +58,7 @@ extension Row {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
-        transactions.perform(Login.self) { _ = $0.log(.initiated) }  // with which the journal is made
+        transactions.perform(Login.self) { _ = $0.log(.initiated) }  // creates the journal
         try await transactions.sync()
         let comparison = try Comparison.nanoseconds(
             operations: count, before: { try transactions.sources.source?.writer.runAndWait { _, _ in } },

@@ -6,7 +6,8 @@ import Waybill
 import WaybillCore
 import WaybillHummingbird
 
-/// A server of Hummingbird with the middleware, beside the same server without it. Every request names a new transaction.
+/// A Hummingbird server with the middleware, compared with the same server without it. Every request names a new
+/// transaction.
 extension Row {
     static let servers: [Row] = [
         Row("server", unit: "requests/s", against: "without the middleware") {
@@ -35,7 +36,7 @@ extension Row {
     }
 }
 
-/// A server in a process of its own, and what requests to it cost.
+/// A server in a separate process, and the cost of requests to it.
 struct ServedRequests {
     static let count = connections * 400
     private static let connections = 16
@@ -44,7 +45,7 @@ struct ServedRequests {
     private let port: Int
     private var isWarm = false
     private(set) var loads: [Load] = []
-    /// Of the server's processors, for each request.
+    /// CPU microseconds of the server for each request.
     private(set) var microseconds: [Double] = []
 
     init(_ arguments: [String]) throws {
@@ -79,8 +80,8 @@ struct ServedRequests {
             """.utf8)
     }
 
-    /// In the child: a server on a free port, with the middleware where a folder is named, which answers each line with
-    /// the seconds of processors that it has used: `--server [FOLDER]`.
+    /// In the child: runs a server on a free port, with the middleware if a folder is given, and answers each line with
+    /// the CPU seconds used so far: `--server [FOLDER]`.
     static func serve(_ folder: String?) async throws {
         let router = Router()
         if let folder {

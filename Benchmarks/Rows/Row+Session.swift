@@ -9,7 +9,7 @@ import TestSupport
 #endif
 
 extension Row {
-    /// Captured requests beside those of a bare `URLSession` in its default configuration.
+    /// Captured requests, compared with those of a bare `URLSession` in its default configuration.
     static let sessions: [Row] = [
         session, session32, sessionStreaming, capture, exchange, sessionBodies, sessionMemory,
     ]
@@ -44,7 +44,7 @@ extension Row {
         }
     }
 
-    /// What recording adds to a request of the captured session.
+    /// The time that recording adds to a request of the captured session.
     private static let capture = Row("capture", unit: "µs/request", against: "the same, off") {
         let setting = try SessionSetting()
         let off = try SessionSetting(recording: .off)
@@ -55,7 +55,8 @@ extension Row {
         }
     }
 
-    /// What recording a request costs its threads, without the request: open, with the header field, respond and close.
+    /// The cost of recording a request, on its threads and without the request itself: open, with the header field,
+    /// respond and close.
     private static let exchange = Row("exchange", unit: "ns/exchange", against: "the same, off") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -101,13 +102,13 @@ extension Row {
         }
     }
 
-    /// Growth from the 3,000th request to the 33,000th, each kind in a process of its own.
+    /// Growth from the 3,000th request to the 33,000th, with a separate process for each kind.
     private static let sessionMemory = Row("sessionMemory", unit: "MB grown", against: "URLSession.data") {
         Comparison(value: try SessionGrowth.measured("captured"), baseline: try SessionGrowth.measured("bare"))
     }
 }
 
-/// A server, a session of each kind, and a transaction to make requests for.
+/// A server, a session of each kind, and a transaction for the requests.
 final class SessionSetting: Sendable {
     private let server: BenchServer
     private let folder = TemporaryDirectory.place()
@@ -148,9 +149,9 @@ final class SessionSetting: Sendable {
     }
 }
 
-/// How a process grows by making requests: `Benchmarks --requests captured`.
+/// How much a process grows by making requests: `Benchmarks --requests captured`.
 enum SessionGrowth {
-    /// In a child process; megabytes.
+    /// Measures the growth of a child process, in megabytes.
     static func measured(_ kind: String) throws -> Double {
         let text = try BenchChild(["--requests", kind]).told()
         guard let growth = Double(text) else {
@@ -159,7 +160,7 @@ enum SessionGrowth {
         return growth
     }
 
-    /// In the child: prints what it has grown by.
+    /// In the child: prints its growth.
     static func run(_ kind: String) async throws {
         let setting = try SessionSetting()
         for _ in 0..<3_000 { try await kind == "bare" ? setting.bare(512) : setting.captured(512) }

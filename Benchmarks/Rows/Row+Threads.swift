@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// Eight threads record at once, while the writer works; against one.
+    /// Eight threads record at once while the writer works; against one thread.
     static let log8 = Row("log8", unit: "ns/event", against: "one thread") {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -27,8 +27,8 @@ extension Row {
         }
     }
 
-    /// How long the slower calls take, with eight threads and the writer at work, 200,000 events a second; against
-    /// looking at the clock twice.
+    /// The durations of the slower calls, with eight threads and the writer at work, and 200,000 events a second;
+    /// against reading the clock twice.
     static let logLatencies = [(99.9, "p99.9"), (99.99, "p99.99"), (100, "max")].map { percentile, name in
         Row("log.\(name)", unit: "us/call", against: "two looks at the clock") {
             let folder = TemporaryDirectory.place()
@@ -43,7 +43,7 @@ extension Row {
     }
 }
 
-/// Threads that wait for work, so that starting them is not measured.
+/// Threads that wait for work, to keep starting them out of the measurement.
 private final class Threads: Sendable {
     private let count: Int
     private let ready = DispatchSemaphore(value: 0)
@@ -71,7 +71,7 @@ private final class Threads: Sendable {
         for _ in 0..<count { ready.signal() }
     }
 
-    /// Runs the same on all of them; gives the sum of what they return.
+    /// Runs the same body on all threads, and returns the sum of the results.
     func run(_ body: @escaping @Sendable (_ thread: Int) -> Int) -> Int {
         work.withLock { $0 = body }
         sum.withLock { $0 = 0 }
@@ -80,7 +80,7 @@ private final class Threads: Sendable {
         return sum.withLock { $0 }
     }
 
-    /// Microseconds of each call, over a second: 25 calls in each millisecond of each thread.
+    /// Returns the microseconds of each call over a second: 25 calls in each millisecond of each thread.
     func latencies(of call: @escaping @Sendable () -> Bool) -> [Double] {
         let all = Locked<[Double]>([])
         _ = run { _ in
@@ -105,7 +105,7 @@ private final class Threads: Sendable {
 }
 
 extension [Double] {
-    /// Of values in order; 0 for none.
+    /// Returns a percentile of sorted values; 0 if there are none.
     fileprivate func percentile(_ percentile: Double) -> Double {
         isEmpty ? 0 : self[Swift.min(count - 1, Int(Double(count) * percentile / 100))]
     }

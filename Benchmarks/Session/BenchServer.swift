@@ -1,16 +1,16 @@
 import Foundation
 
-/// An HTTP server that does next to nothing, in a process of its own so that its work is not measured:
+/// An HTTP server that does almost nothing, in a separate process to keep its work out of the measurement:
 /// `Benchmarks --serve`.
 ///
-/// A request for `/512` gets 512 bytes of JSON, also where it has a body, which is read over. It ends with the process
-/// that started it.
+/// A request for `/512` gets 512 bytes of JSON. If it has a body, the server skips the body. The server ends with the
+/// process that started it.
 final class BenchServer: @unchecked Sendable {  // right because nothing changes after `init`
-    /// Where it listens.
+    /// The server's address.
     let url: URL
     private let child: BenchChild
 
-    /// Starts it.
+    /// Starts the server.
     init() throws {
         child = try BenchChild(["--serve"])
         guard let url = URL(string: "http://127.0.0.1:\(child.told())/") else { throw URLError(.badURL) }

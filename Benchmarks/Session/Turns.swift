@@ -1,18 +1,19 @@
 import Foundation
 
 extension Comparison {
-    /// Microseconds per request, as medians of rounds that take turns, with the median of the rounds' own ratios.
+    /// Measures microseconds per request, as medians of rounds that take turns, and the median of the ratios of all
+    /// rounds.
     ///
     /// - Parameters:
-    ///   - requests: In each round, of each.
-    ///   - ways: Requests under way at once.
+    ///   - requests: The number of requests in each round, of each kind.
+    ///   - ways: The number of requests in progress at once.
     static func microseconds(
         requests: Int = 50, ways: Int = 1, rounds: Int = 40, of value: @escaping @Sendable () async throws -> Void,
         against baseline: @escaping @Sendable () async throws -> Void
     ) async throws -> Comparison {
         var pairs: [(value: Double, baseline: Double)] = []
         for round in -2..<rounds {
-            // Neither always comes first.
+            // The two take turns in coming first.
             var pair = (value: 0.0, baseline: 0.0)
             if round % 2 == 0 { pair.value = try await time(requests, ways, value) }
             pair.baseline = try await time(requests, ways, baseline)

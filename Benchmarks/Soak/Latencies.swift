@@ -4,7 +4,7 @@ import Foundation
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
 #endif
 
-/// How long calls took, in nanoseconds; room for all of them is there from the start, so that measuring does not grow.
+/// The durations of calls, in nanoseconds. Space for all of them is reserved at the start, so measuring does not grow.
 struct Latencies {
     private var values: [UInt32] = []
 
@@ -17,7 +17,7 @@ struct Latencies {
         return result
     }
 
-    /// The value that the given share of all does not pass; 0 where there is none.
+    /// Returns the value that the given share of all values does not exceed; 0 if there are none.
     func quantile(_ share: Double) -> Int {
         guard !values.isEmpty else { return 0 }
         return Int(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))])

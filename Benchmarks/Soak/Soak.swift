@@ -3,8 +3,8 @@ import TestSupport
 import Waybill
 import WaybillCore
 
-/// Records at a steady rate and flushes each second, to see whether anything grows: memory, the store's files, or what
-/// a caller waits.
+/// Records at a steady rate and flushes each second, to see whether anything grows: memory, the store's files, or the
+/// caller's waiting time.
 struct Soak {
     let duration: Duration
 
@@ -16,12 +16,12 @@ struct Soak {
         case initiated = 0
     }
 
-    /// Takes everything, and keeps nothing.
+    /// Accepts everything, and keeps nothing.
     private struct AcceptingTransport: FlushTransport {
         func send(_ set: OutgoingSet) async throws -> Receipt { Receipt(set: set.id, acceptedCount: set.factCount) }
     }
 
-    /// For `--soak MINUTES`.
+    /// Parses the arguments of `--soak MINUTES`.
     init(_ arguments: some Collection<String>) throws {
         let arguments = Array(arguments)
         guard arguments.count == 2, let minutes = Double(arguments[1]), minutes > 0, minutes <= 100_000 else {
@@ -30,14 +30,14 @@ struct Soak {
         duration = .seconds(minutes * 60)
     }
 
-    /// Prints a line for each interval; gives them all.
+    /// Prints a line for each interval, and returns all of them.
     func run() async throws -> SoakReport {
         let folder = TemporaryDirectory.place()
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(
             store: .directory(folder), delivery: .transport(AcceptingTransport())
         ) { options in
-            // full within the first minutes, so that what comes after shows whether it holds
+            // Full within the first minutes; the rest of the run shows whether the limit holds.
             options.retention.maximumByteCount = 4 << 20
         }
         let flushing = Task {
@@ -77,18 +77,18 @@ struct Soak {
     }
 }
 
-/// What the process has in memory, from Linux's `/proc/self/status`; 0 elsewhere.
+/// Returns the process's resident memory, from Linux's `/proc/self/status`; 0 elsewhere.
 func residentMegabytes() -> Double {
     guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
 }
 
-/// All files of a folder: database, WAL, journal.
+/// Returns the size of all files in a folder: database, WAL, journal.
 private func megabytes(in folder: URL) -> Double {
     let path = folder.path(percentEncoded: false)
     let sizes = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).map { name in
-        // Not opened: the store is in use.
+        // Does not open the files, because the store is in use.
         (try? FileManager.default.attributesOfItem(atPath: path + "/" + name))?[.size] as? Int ?? 0
     }
     return Double(sizes.reduce(0, +)) / 1_048_576

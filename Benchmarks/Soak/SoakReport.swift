@@ -1,14 +1,14 @@
 import Foundation
 
-/// What was seen at the end of an interval.
+/// The measurements at the end of an interval.
 struct SoakSample: Codable {
     var elapsedSeconds: Double
-    /// Since the start.
+    /// The number of events since the start.
     var events: Int
     var refused: Int
     var residentMegabytes: Double
     var fileMegabytes: Double
-    /// Of `log`, in nanoseconds, in this interval; two readings of the clock are in them.
+    /// Latencies of `log` in this interval, in nanoseconds, including two readings of the clock.
     var p50: Int
     var p99: Int
     var p999: Int
@@ -39,16 +39,16 @@ struct SoakSample: Codable {
     }
 }
 
-/// All samples, and what they say.
+/// All samples and their verdicts.
 struct SoakReport: Codable {
     var samples: [SoakSample] = []
 
-    /// Whether something was about the same in the last third of the run as in the third before it: caches and the
-    /// quota fill in the first.
+    /// Whether a value was about the same in the last third of the run as in the second third. Caches and the quota
+    /// fill in the first third.
     ///
     /// - Parameters:
-    ///   - growth: Allowed, as a factor.
-    ///   - slack: Allowed besides, in the value's unit.
+    ///   - growth: The allowed factor.
+    ///   - slack: The allowed difference on top of it, in the value's unit.
     func isFlat(_ value: (SoakSample) -> Double, growth: Double, slack: Double) -> Bool {
         let third = samples.count / 3
         guard third > 0 else { return false }
@@ -57,19 +57,19 @@ struct SoakReport: Codable {
         return after <= before * growth + slack
     }
 
-    /// What was judged, in the words of the last lines.
+    /// The verdicts, in the words of the last lines.
     var verdicts: [(name: String, isFlat: Bool)] {
         [
             ("memory", isFlat(\.residentMegabytes, growth: 1.05, slack: 1)),
             ("file size", isFlat(\.fileMegabytes, growth: 1.05, slack: 0.5)),
-            // Another process on the machine must not decide: the median of intervals, and twice as long is not flat.
+            // Medians of intervals, because another process on the machine must not decide. Twice as long is not flat.
             ("latency, p50", isFlat({ Double($0.p50) }, growth: 1.5, slack: 50)),
             ("latency, p99", isFlat({ Double($0.p99) }, growth: 2, slack: 500)),
             ("nothing refused", (samples.last?.refused ?? 1) == 0),
         ]
     }
 
-    /// Prints the verdicts and writes `.build/soak.json`; whether all was flat.
+    /// Prints the verdicts, writes `.build/soak.json`, and returns whether all were flat.
     func finish(at file: URL = URL(filePath: ".build/soak.json")) throws -> Bool {
         struct Written: Encodable {
             var samples: [SoakSample]

@@ -47,11 +47,7 @@ extension ClickHouseStore {
 
     private func exchangeReading(_ request: ListRequest) async throws -> ExchangeReading {
         guard usesRows else { throw TransactionLoader.TooMuch() }
-        let now = clock.wallMicroseconds()
-        let names = try await tables.nameStore()
-        let filter = try await read(names) { reader in
-            try reader.filter(request, now: now) as ExchangeFilter
-        }
+        let (filter, names, now) = try await asked(request, ExchangeFilter.self)
         let selection = RowSelection(filter)
         let conditions = try await conditions(of: selection.filters, names, now: now)
         var readsOthers = false
@@ -171,11 +167,7 @@ extension ClickHouseStore {
         _ request: ListRequest, _ borders: @Sendable (ClosedRange<Int64>) -> [Int64]
     ) async throws -> ListVolume? {
         guard usesRows else { throw TransactionLoader.TooMuch() }
-        let now = clock.wallMicroseconds()
-        let names = try await tables.nameStore()
-        let filter = try await read(names) { reader in
-            try reader.filter(request, now: now) as TransactionFilter
-        }
+        let (filter, names, now) = try await asked(request, TransactionFilter.self)
         let conditions = try await conditions(of: [filter], names, now: now)
         let (all, indexed) = (conditions.sql(filter), conditions.sql(filter.byIndex))
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)

@@ -17,11 +17,8 @@ extension ClickHouseStore: ExportingStore {
     }
 
     private func export(_ request: ListRequest, as format: TextFormat) async throws -> ExportStream {
-        let now = clock.wallMicroseconds()
-        let names = try await tables.nameStore()
-        var filter = try await read(names) { reader in
-            try reader.filter(request, now: now) as TransactionFilter
-        }
+        let (asked, names, now) = try await asked(request, TransactionFilter.self)
+        var filter = asked
         filter.order = .newest
         let chosen = filter
         // The books are read first, because facts that arrive later are not part of it.

@@ -10,13 +10,10 @@ extension ClickHouseStore {
     > {
         let found = try await unlessTooMuch {
             guard usesRows else { throw TransactionLoader.TooMuch() }
-            let (now, limit) = (clock.wallMicroseconds(), try request.pageSize())
+            let limit = try request.pageSize()
             // Read before rows, because rows may be made meanwhile.
             async let outdated = outdated(withFamilies: false)
-            let names = try await tables.nameStore()
-            let filter = try await read(names) { reader in
-                try reader.filter(request, now: now) as TransactionFilter
-            }
+            let (filter, names, now) = try await asked(request, TransactionFilter.self)
             if request[.after] != nil { return try await changes(request, filter, now: now) }
             let cursor = try request[.cursor].map { text in
                 try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }

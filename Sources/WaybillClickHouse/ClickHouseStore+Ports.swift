@@ -41,7 +41,7 @@ extension ClickHouseStore: BrowsableStore {
         return try await queue.retire(limits, at: clock.wallMicroseconds())
     }
 
-    private static let (secondsOfLag, factsPerSource) = (5, 10)
+    private static let (secondsOfLag, factsPerSource) = (5, 25)
 
     package func verify() async throws -> StoreVerification {
         let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
@@ -53,7 +53,7 @@ extension ClickHouseStore: BrowsableStore {
         let counts = books.sources.mapValues { $0.expected.count }.merging(missing.mapValues(\.count)) { $0 - $1 }
         var verification = StoreVerification(problems: [], factCount: 0)
         let sources = books.sources.sorted { $0.value.first < $1.value.first }
-        for (number, some) in sources.inChunks(of: Int(factsPerRange) / Self.factsPerSource).enumerated() {
+        for (number, some) in sources.inChunks(of: max(1, Int(factsPerRange) / Self.factsPerSource)).enumerated() {
             let some = WorkingSetLoader(books, of: Dictionary(uniqueKeysWithValues: some.map { ($0, $1) }), tables)
             // The names are verified once.
             let thread = try await WorkingSet(some, tables) { _ in number == 0 }.thread

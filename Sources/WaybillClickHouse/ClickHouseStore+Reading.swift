@@ -54,6 +54,14 @@ extension ClickHouseStore {
     /// Statements with so many IDs have less than 256 KB.
     static let changedLimit = 3_000
 
+    /// Reads a request's filter, with the names of the database.
+    func asked<Filter: ListFilter & Sendable>(
+        _ request: ListRequest, _ type: Filter.Type
+    ) async throws -> (filter: Filter, names: StoreThread<MemoryStore>, now: Int64) {
+        let (now, names) = (clock.wallMicroseconds(), try await tables.nameStore())
+        return (try await read(names) { reader in try reader.filter(request, now: now) }, names, now)
+    }
+
     func conditions(
         of filters: [TransactionFilter], _ names: StoreThread<MemoryStore>, now: Int64
     ) async throws -> RowConditions {

@@ -18,17 +18,11 @@ extension ClickHouseStore {
     }
 
     private func sessions(_ request: ListRequest, rows ids: [GUID], in zone: TimeZone) async throws -> SessionList {
-        let now = clock.wallMicroseconds()
-        let names = try await tables.nameStore()
-        var filter = try await read(names) { reader in
-            try reader.filter(request, now: now) as TransactionFilter
-        }
-        filter.order = .newest
-        let asked = filter
+        let (filter, names, now) = try await asked(request, TransactionFilter.self)
         let conditions = try await conditions(of: [filter], names, now: now)
         let changed = try await outdated(withFamilies: filter.looksAtFamilies)
         var (rows, others) = try await read(memory(of: changed)) { reader in
-            let matching = Set(try reader.transactions(among: changed, matching: asked, now: now).map(\.row.id))
+            let matching = Set(try reader.transactions(among: changed, matching: filter, now: now).map(\.row.id))
             let all = try reader.transactionRows()
             return (all.filter { matching.contains($0.id) }, all)
         }

@@ -1,8 +1,8 @@
 // swift-format-ignore-file
-// What is used of AppKit.
+// The declarations in use from AppKit.
 @_exported import Foundation
 
-// Foundation has them, on Macs alone; here, so that Foundation is the same on all platforms.
+// Foundation has these only on Macs. They are here to keep Foundation the same on all platforms.
 public typealias NSRect = CGRect
 
 @MainActor open class NSResponder: NSObject {

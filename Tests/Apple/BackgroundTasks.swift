@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of BackgroundTasks.
+// The declarations in use from BackgroundTasks.
 @_exported import Foundation
 
 open class BGTask: NSObject {

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What Swift's overlay of the C library adds to its headers (darwin.h), as far as it is used.
+// The declarations in use from Swift's overlay of the C library, beyond its headers (darwin.h).
 @_exported import SwiftGlibc
 
 public var errno: Int32 {

@@ -1,6 +1,7 @@
 // swift-format-ignore-file
-// What is used of Darwin's Foundation beyond swift-foundation, which both systems share: the classes of Objective-C, with what there is optional,
-// inherited, or named otherwise than in swift-corelibs-foundation. Written for type-checking; nothing here does anything.
+// The declarations in use from Darwin's Foundation beyond swift-foundation, which both systems share: the classes of
+// Objective-C, including members that are optional, inherited, or named differently than in swift-corelibs-foundation.
+// Written for type-checking; nothing here does anything.
 @_exported import Darwin
 @_exported import Dispatch
 @_exported import FoundationEssentials
@@ -43,7 +44,7 @@ open class NSNumber: NSObject, @unchecked Sendable { open var intValue: Int { 0 
 open class NSURLRequest: NSObject, @unchecked Sendable {}
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {}
 
-/// A value of Swift as an object, there and back.
+/// A Swift value that converts to an object and back.
 public protocol Bridged: _ObjectiveCBridgeable {}
 extension Bridged {
     public func _bridgeToObjectiveC() -> _ObjectiveCType { fatalError() }
@@ -160,7 +161,7 @@ public struct URLError: CustomNSError, Hashable, Sendable {
     public var failingURL: URL? { nil }
 }
 
-/// As in swift-foundation, whose code is the one of Glibc here.
+/// Like in swift-foundation, whose code type is Glibc's here.
 public struct POSIXError: Error, Hashable, Sendable {
     public typealias Code = POSIXErrorCode
     public init(_ code: Code, userInfo: [String: Any] = [:]) { self.code = code }
@@ -626,7 +627,7 @@ extension StringProtocol {
 
 // MARK: - Geometry, of Core Graphics, which Foundation brings along
 
-/// A type of its own there, to and from which the compiler converts by itself.
+/// A separate type on Darwin. The compiler converts to and from it implicitly.
 public struct CGFloat: Sendable, Hashable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
     public init(floatLiteral value: Double) {}
     public init(integerLiteral value: Int) {}

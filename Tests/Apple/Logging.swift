@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of swift-log, a package. Apps may link the target behind the trait `Logging`.
+// The declarations in use from swift-log, a package. Apps may link the target behind the trait `Logging`.
 
 public struct Logger: Sendable {
     public enum Level: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error, critical }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of MetricKit.
+// The declarations in use from MetricKit.
 @_exported import Foundation
 
 open class MXMetaData: NSObject {

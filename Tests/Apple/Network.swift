@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of Network.
+// The declarations in use from Network.
 @_exported import Foundation
 
 public struct NWPath: Hashable, Sendable {

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What the overlay of the Objective-C runtime adds to its header, as far as it is used.
+// The declarations in use from the overlay of the Objective-C runtime, beyond its header.
 @_exported import ObjectiveC
 
 public struct Selector: ExpressibleByStringLiteral, Hashable, @unchecked Sendable {
@@ -13,6 +13,6 @@ public struct ObjCBool: ExpressibleByBooleanLiteral {
     public var boolValue: Bool { false }
 }
 
-// What the compiler calls where a method of Objective-C has a Bool.
+// The compiler calls these for a Bool in an Objective-C method.
 public func _convertBoolToObjCBool(_ value: Bool) -> ObjCBool { ObjCBool(value) }
 public func _convertObjCBoolToBool(_ value: ObjCBool) -> Bool { value.boolValue }

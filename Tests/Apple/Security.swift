@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of Security, whose classes of Core Foundation are bridged.
+// The declarations in use from Security. Its Core Foundation classes are bridged.
 @_exported import Foundation
 
 public final class CFAllocator {}

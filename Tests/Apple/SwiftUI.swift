@@ -1,6 +1,7 @@
 // swift-format-ignore-file
-// What is used of SwiftUI: views, what a body is made of, and the views of UIKit and AppKit in it. Written for type-checking; nothing here does
-// anything, and what is generic in another way than it looks (a modifier's result) is `some View` here.
+// The declarations in use from SwiftUI: views, the elements of a body, and the views of UIKit and AppKit in it. Written
+// for type-checking; nothing here does anything, and types that are generic in another way than they look (a modifier's
+// result) are `some View` here.
 @_exported import Foundation
 @_exported import Observation
 #if os(macOS)
@@ -175,7 +176,7 @@ extension Scene {
     public nonisolated func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> some Scene { self }
 }
 
-// MARK: - What is shown
+// MARK: - Displayed content
 
 public struct LocalizedStringKey: ExpressibleByStringInterpolation, Equatable { public init(stringLiteral value: String) {} }
 public struct Text: PrimitiveView {

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// What the tests of Apple's platforms use of Tests/TestSupport, whose sockets and processes have no declarations here.
+// The parts of Tests/TestSupport that the tests of Apple's platforms use. Its sockets and processes have no
+// declarations here.
 public import Foundation
 
 public final class LoopbackServer: Sendable {

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// What is used of Swift Testing: its macros are functions here (Scripts/apple/platforms.py), as the plugin knows only its own module.
+// The declarations in use from Swift Testing. Its macros are functions here (Scripts/apple/platforms.py), because the
+// plugin knows only its own module.
 public func expect(_ condition: Bool, _ comment: String? = nil) {}
 public func expect<E: Error, R>(throws error: E.Type, _ body: () throws -> R) {}
 public func expect<E: Error, R>(throws error: E.Type, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R) async {}

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// What is used of UIKit. A watch has the module too, with nothing of this.
+// The declarations in use from UIKit. watchOS has the module, too, but without these.
 @_exported import Foundation
 
 #if !os(watchOS)
@@ -43,7 +43,7 @@
     open class var shared: UIApplication { fatalError() }
     public nonisolated class var didBecomeActiveNotification: NSNotification.Name { fatalError() }
 }
-/// As Swift sees its methods that have a completion handler: both ways, of which the one with `async` is used.
+/// Swift imports methods with a completion handler in two forms. The `async` form is used here.
 @MainActor @objc public protocol UIApplicationDelegate: NSObjectProtocol {
     @objc(application:handleEventsForBackgroundURLSession:completionHandler:) optional func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String) async

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// What is used of WebKit, whose headers are public (WebKit, Source/WebKit/UIProcess/API/Cocoa). Not on watches and televisions.
+// The declarations in use from WebKit, whose headers are public (WebKit, Source/WebKit/UIProcess/API/Cocoa). Watches
+// and televisions do not have it.
 #if os(macOS)
 @_exported import AppKit
 public typealias PlatformView = NSView
@@ -70,7 +71,7 @@ public typealias PlatformView = UIView
     open var shouldPerformDownload: Bool { false }
 }
 @objc public enum WKNavigationActionPolicy: Int, Sendable { case cancel = 0, allow, download }
-/// As Swift sees its methods that have a completion handler: both ways, of which the one with `async` is used.
+/// Swift imports methods with a completion handler in two forms. The `async` form is used here.
 @MainActor @objc public protocol WKNavigationDelegate: NSObjectProtocol {
     @objc(webView:decidePolicyForNavigationAction:decisionHandler:) optional func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction) async -> WKNavigationActionPolicy

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// What is used of os: the system's log, and signposts. A message is an interpolated literal at the call, which the compiler reads there.
+// The declarations in use from os: the system's log, and signposts. A message is an interpolated literal at the call,
+// where the compiler reads it.
 @_exported import Foundation
 
 open class OSLog: NSObject, @unchecked Sendable {

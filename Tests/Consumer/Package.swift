@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app as others write it. Scripts/check-consumer copies it out of the checkout, and says where Waybill is.
+// An app like the apps of others. Scripts/check-consumer copies it out of the checkout, and says where Waybill is.
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v13)],
@@ -10,7 +10,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "Vocabulary"),
-        // An app or its packages may have modules of these names: SwiftPM refuses two of one name.
+        // An app or its packages may have modules with these names, and SwiftPM refuses two modules of one name.
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZlib"),
         .executableTarget(

@@ -5,8 +5,8 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// A store with exchanges of every state, of odd words, without responses, with bodies: what `make exports` exports and
-/// has others read.
+/// A store with exchanges of every state, with odd words, without responses, and with bodies. `make exports` exports it
+/// and has other tools read the export.
 struct SampleExchanges {
     private enum Upload: Int, UseCase {
         static let code = 9
@@ -18,7 +18,7 @@ struct SampleExchanges {
     private var facts: [Fact] = []
     private var time: Int64 = 1_000
 
-    /// Makes the store, in place of what is there.
+    /// Writes the store, replacing an existing one.
     static func write(to folder: URL) async throws {
         try? FileManager.default.removeItem(at: folder)
         try await recordBodies(to: folder)
@@ -38,7 +38,7 @@ struct SampleExchanges {
         try store.checkpoint()
     }
 
-    /// Text, an image, a text that is longer than what is kept.
+    /// Records a text, an image, and a text that is longer than the limit.
     private static func recordBodies(to folder: URL) async throws {
         var options = TransactionManager.Options()
         let pattern: TextPattern = .glob("*")
@@ -63,7 +63,7 @@ struct SampleExchanges {
                 exchange.finish()
             }
         }
-        // Whoever reads sees everything, also bodies that were still on their way.
+        // A read sees everything, including bodies that were still on their way.
         _ = try await transactions.exchanges(limit: 1)
         try await transactions.sync()
     }

@@ -3,12 +3,12 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// A quarter of an hour in a shop's app, with what a transaction can look like: several sources, a retry, what never
-/// ended, what came late.
+/// A quarter of an hour in a shop's app, with the forms that a transaction can take: several sources, a retry, no end,
+/// late facts.
 struct ShopRecords {
     /// 2026-03-01T12:00:00Z.
     static let start = LoginHistory.begun
-    /// A quarter of an hour later.
+    /// A quarter of an hour after `start`.
     static let made = start + 900_000_000
 
     private let app = ShareWriter(
@@ -16,7 +16,7 @@ struct ShopRecords {
     private let shop = ShareWriter("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
     private let payments = ShareWriter("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
 
-    /// What a collector that heard all three would show.
+    /// Returns the records that a collector with data from all three sources would show.
     static func all() throws -> [TransactionRecord] {
         let records = ShopRecords()
         records.write()

@@ -10,7 +10,8 @@ import FoundationNetworking
 #endif
 
 /// Makes requests by every form of the captured session, eight at a time, cancels each after a random 0 to 800
-/// microseconds, and prints what was recorded. A hang or a trap is what it is after: whoever starts it keeps the watch.
+/// microseconds, and prints the recorded exchanges. It provokes hangs and traps; the process that starts it watches
+/// for them.
 struct CancelStress {
     let count: Int
 
@@ -26,7 +27,7 @@ struct CancelStress {
                 group.addTask {
                     var logins: [UseCaseTransaction<TestProcess.Login>] = []
                     for index in 0..<(count / 8) {
-                        // A transaction of thousands of exchanges would be the test of something else.
+                        // A transaction with thousands of exchanges would test something else.
                         if index % 50 == 0 { logins.append(transactions.begin(TestProcess.Login.self)) }
                         let login = logins[logins.count - 1]
                         let request = Task {
@@ -52,7 +53,7 @@ struct CancelStress {
             "completed \(states[.completed] ?? 0) cancelled \(states[.cancelled] ?? 0) failed \(states[.failed] ?? 0)",
             "in progress \(states[nil] ?? 0)")
         fflush(nil)
-        // What is left of cancelled tasks ends on its own queue; a trap there must be seen, too.
+        // Cancelled tasks end on their own queue; a trap there must be seen, too.
         _ = try await transactions.session.data(from: url)
     }
 

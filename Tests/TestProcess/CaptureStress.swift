@@ -10,8 +10,8 @@ import FoundationNetworking
 #endif
 
 /// Makes requests in sessions that are captured from outside, eight at a time, cancels each after a random 0 to 800
-/// microseconds, and prints how many exchanges were completed, cancelled or failed, and left open. A hang or a trap is
-/// what it is after: whoever starts it keeps the watch.
+/// microseconds, and prints how many exchanges were completed, cancelled or failed, and left open. It provokes hangs
+/// and traps; the process that starts it watches for them.
 enum CaptureStress: String {
     case passive = "cancel-passive", delegate = "cancel-delegate"
 
@@ -21,7 +21,7 @@ enum CaptureStress: String {
         let ends = Ends()
         let capturing = transactions.capturing(ends)
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil  // with a cache, what is cancelled early traps in Foundation itself
+        configuration.urlCache = nil  // with a cache, a request that is cancelled early traps in Foundation itself
         let session = URLSession(
             configuration: configuration, delegate: self == .delegate ? capturing : ends, delegateQueue: nil)
         if self == .passive {
@@ -39,12 +39,12 @@ enum CaptureStress: String {
                         ids.append(login.id)
                         for number in 0..<20 {
                             let ended = Gate()
-                            // Some are never answered, since a busy machine is late with its cancellations.
+                            // Some are never answered, because cancellations are late on a busy machine.
                             let request = URLRequest(url: server.url(number % 8 == 0 ? "/never" : "/"))
                             let task = await login.resume(
                                 request, in: session, by: self == .delegate ? capturing : nil, ends: ends, ended)
-                            // From the queue that answers come on, as everywhere on Linux: elsewhere a cancellation can
-                            // wait for ever.
+                            // Cancels on the queue that delivers answers, as everywhere on Linux: from another queue, a
+                            // cancellation can wait forever.
                             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800))) {
                                 session.delegateQueue.addOperation { task.cancel() }
                             }
@@ -65,7 +65,7 @@ enum CaptureStress: String {
         print(completed, exchanges.count - completed - open, open)
     }
 
-    /// Tells the ends of tasks.
+    /// A delegate that opens the gate of each task that ends.
     final class Ends: NSObject, URLSessionDataDelegate, Sendable {
         private let gates = Locked<[ObjectIdentifier: Gate]>([:])
 
@@ -78,14 +78,14 @@ enum CaptureStress: String {
 }
 
 extension UseCaseTransaction {
-    /// Resumes a request within this transaction; opens the gate when it is over.
+    /// Resumes a request within this transaction, and opens the gate when the request ends.
     fileprivate func resume(
         _ request: URLRequest, in session: URLSession, by capturing: CapturingDelegate?, ends: CaptureStress.Ends,
         _ ended: Gate
     ) async -> URLSessionTask {
         guard let capturing else {
             let task = session.dataTask(with: request) { _, _, _ in ended.open() }
-            // Where the task is resumed, the transaction is the current one.
+            // The transaction is the current one where the task is resumed.
             await withCurrent { task.resume() }
             return task
         }

@@ -5,7 +5,7 @@ import Waybill
 import FoundationNetworking
 #endif
 
-/// Downloads what is at a URL to a file, and prints the length and the most memory that the process had, in kilobytes.
+/// Downloads a URL to a file, and prints the length and the peak memory of the process, in kilobytes.
 struct DownloadMemory {
     enum Kind: String {
         case captured = "download-captured"
@@ -32,7 +32,7 @@ struct DownloadMemory {
         print(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0, peakKilobytes())
     }
 
-    /// From Linux's `/proc/self/status`; 0 elsewhere. What `getrusage` tells includes the parent's before `exec`.
+    /// From Linux's `/proc/self/status`; 0 elsewhere. `getrusage` also counts the parent's memory before `exec`.
     private func peakKilobytes() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

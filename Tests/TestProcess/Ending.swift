@@ -34,7 +34,7 @@ enum Ending: String {
         return (transactions, login)
     }
 
-    /// By a journal that is not mapped, as on file systems where that is not safe.
+    /// Records to a journal that is not mapped, as on file systems where mapping is not safe.
     private func record(byWritingTo folder: URL) async throws {
         let writer = SourceWriter(
             source: SourceIdentity(id: GUID(), app: "test-process"), place: .folder(folder), clock: SystemClock(),
@@ -44,13 +44,13 @@ enum Ending: String {
         withExtendedLifetime(writer) { end() }
     }
 
-    /// What the app has set before.
+    /// Installs the app's own signal handlers, before the manager does.
     private func prepare() {
         switch self {
         case .handledExit: signal(SIGTERM) { _ in Ending.say("handled\n") }
         case .handledKill: signal(SIGTERM) { _ in Ending.say("handled\n") }
         case .handledFault:
-            // As crash reporters do: back to the default, and the fault comes again.
+            // Like crash reporters: the handler restores the default, and the fault happens again.
             var action = sigaction()
             let handler: @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void = {
                 number, _, _ in
@@ -92,7 +92,7 @@ enum Ending: String {
             waitpid(child, &status, 0)
             Foundation.exit(7)
         case .stack:
-            // Only where the thread has another stack can a handler run.
+            // A handler can run only if the thread has another stack.
             let size = 1 << 16
             var other = stack_t()
             other.ss_sp = .allocate(byteCount: size, alignment: 16)
@@ -103,7 +103,7 @@ enum Ending: String {
         pause()
     }
 
-    /// Returns when SIGTERM was handled, by this thread: those of Dispatch block it.
+    /// Returns after this thread has handled SIGTERM. Dispatch's threads block it.
     private static func terminateHere() {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -7,8 +7,8 @@ import FoundationNetworking
 import WaybillQueries
 #endif
 
-/// Requests for `WAYBILL_TEST_PATHS` to the server at `WAYBILL_TEST_URL`, within a transaction, captured in the way
-/// that the verb names; prints what was recorded.
+/// Makes requests for `WAYBILL_TEST_PATHS` to the server at `WAYBILL_TEST_URL`, within a transaction, captured in the
+/// way that the verb names. Prints the recorded exchanges.
 enum Exchanges: String {
     case session = "exchange-session", delegate = "exchange-delegate", passive = "exchange-passive"
 
@@ -16,7 +16,7 @@ enum Exchanges: String {
         let environment = ProcessInfo.processInfo.environment
         guard let text = environment["WAYBILL_TEST_URL"], let server = URL(string: text) else { exit(64) }
         let transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"])
-        // The one line at start-up.
+        // The only line that passive capture needs at startup.
         if self == .passive { transactions.passiveCapture.start() }
         let login = transactions.begin(TestProcess.Login.self)
         for path in (environment["WAYBILL_TEST_PATHS"] ?? "").split(separator: " ") {

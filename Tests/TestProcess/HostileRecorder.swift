@@ -7,10 +7,10 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// Records each hostile text wherever an app can say one: as a name, an attribute, an error, a URL, a header field, in
-/// bodies there and back.
+/// Records each hostile text wherever an app can supply text: as a name, an attribute, an error, a URL, a header field,
+/// and in the bodies of requests and responses.
 struct HostileRecorder {
-    /// A use case whose events are called like the texts.
+    /// A use case whose events are named after the texts.
     private struct Hostile: UseCase {
         static let code = 60
         static let name = HostileText.corpus[0]
@@ -20,10 +20,11 @@ struct HostileRecorder {
         var eventName: String { HostileText.corpus[rawValue] }
     }
 
-    /// Where the store is made.
+    /// The folder of the store.
     let folder: URL
 
-    /// Delivers, too, where `WAYBILL_COLLECTOR` says to which collector, and `WAYBILL_TOKEN` with which token.
+    /// Records the texts. Also delivers to the collector in `WAYBILL_COLLECTOR`, if set, with the token in
+    /// `WAYBILL_TOKEN`.
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let server = try LoopbackServer { request in
@@ -49,7 +50,7 @@ struct HostileRecorder {
             request.httpMethod = "POST"
             request.httpBody = try JSONEncoder().encode([text: text])
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-            // What no header field can hold, no client sends.
+            // Clients never send characters that a header field cannot hold.
             if text.unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) }) {
                 request.setValue(text, forHTTPHeaderField: "X-Said")
             }

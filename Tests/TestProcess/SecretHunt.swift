@@ -2,10 +2,10 @@ import CWaybillSQLite
 import CWaybillZlib
 import Foundation
 
-/// Looks for secrets in all that is in a store's folder, as somebody would who has found the device: in the bytes of
-/// each file, in each value of each table, and in what compressed values hold.
+/// Searches a store's folder for secrets, like somebody who has found the device: in the bytes of each file, in each
+/// value of each table, and inside compressed values.
 ///
-/// It knows nothing of the library, whose idea of what is stored may be wrong.
+/// It does not use the library, whose idea of the stored data may be wrong.
 struct SecretHunt {
     private struct Needle {
         var name: String
@@ -14,11 +14,11 @@ struct SecretHunt {
     }
 
     private let store: URL
-    /// By their first eight bytes: there are a thousand, and megabytes to look through.
+    /// The needles by their first eight bytes, because there are a thousand of them and megabytes to search.
     private let byStart: [UInt64: [Needle]]
 
-    /// - Parameter folder: Holds the folder `store`, and the file `secrets`: a line for each, its name and its value
-    ///   with a tabulator between.
+    /// - Parameter folder: Contains the folder `store` and the file `secrets`, which has a line for each secret: its
+    ///   name, a tab, and its value.
     init(_ folder: URL) throws {
         store = folder.appending(path: "store")
         let lines = try String(contentsOf: folder.appending(path: "secrets"), encoding: .utf8).split(separator: "\n")
@@ -31,7 +31,7 @@ struct SecretHunt {
         }
     }
 
-    /// A line for each that was found: its name, the form that it had, and where.
+    /// Returns a line for each secret that was found: its name, its form and its place.
     func run() throws -> [String] {
         var found: Set<String> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: store.path()) {
@@ -70,7 +70,7 @@ struct SecretHunt {
             texts.append(("\\u", bytes.map { "\\u00" + hex($0, isUpper) }.joined()))
         }
         for shift in 0..<3 {
-            // What of it does not depend on the bytes before and behind.
+            // The part that does not depend on the bytes before and after.
             let whole = Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString()
             let own = String(whole.prefix((shift + bytes.count) * 8 / 6).dropFirst((shift * 8 + 5) / 6))
             texts.append(("base64", own))
@@ -114,7 +114,7 @@ struct SecretHunt {
         while sqlite3_step(statement) == SQLITE_ROW { body(statement) }
     }
 
-    /// nil: it is not compressed.
+    /// Returns the inflated value; `nil` if the value is not compressed.
     private static func inflated(_ value: Data) -> Data? {
         guard value.first == 0x78, value.count > 4 else { return nil }
         var count = UInt(1 << 20)

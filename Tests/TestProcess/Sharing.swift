@@ -2,17 +2,17 @@ import Foundation
 import Waybill
 import WaybillCore
 
-/// Uses a store that other processes use, too: `shared` in the folder, with its own journals in `own-child`.
+/// Uses a store together with other processes: `shared` in the folder, with its own journals in `own-child`.
 enum Sharing: String {
-    /// Records, and then nothing until there is a file `go`; then it ends what it began.
+    /// Records, waits for a file `go`, and then ends its transaction.
     case idle = "share-idle"
-    /// The same with its journals beside the store, as a process that has the store to itself.
+    /// Like `idle`, but with its journals beside the store, like a process that has the store to itself.
     case plain = "share-plain"
-    /// Records numbers until somebody kills it, and says each once it is journaled.
+    /// Records numbers until it is killed, and prints each number once it is journaled.
     case journal = "share-journal"
-    /// Records numbers and writes each to the store, until there is a file `go`.
+    /// Records numbers and writes each to the store, until a file `go` exists.
     case busy = "share-busy"
-    /// Stops itself in the middle of writing to the store; then it ends what it began.
+    /// Stops itself in the middle of writing to the store; after that, ends its transaction.
     case writing = "share-writing"
 
     func run(in folder: URL) async throws {
@@ -40,14 +40,14 @@ enum Sharing: String {
             for _ in 0..<100_000 where access(folder.appending(path: "go").path, F_OK) != 0 {
                 login.log(.requestSent, attributes: ["number": .integer(number)])
                 number += 1
-                // Where another process that stands still is writing, it comes later.
+                // If a stopped process is in the middle of writing, the number is written later.
                 try? await transactions.sync()
             }
         case .writing:
             try transactions.sources.readableSource?.writer.runAndWait { _, store in
                 try store.write { () throws(WaybillError) in
                     say("\(login.id)")
-                    // To this thread, which would go on for a while if another one took the signal.
+                    // To this thread, which would run on for a while if another thread took the signal.
                     raise(SIGSTOP)
                 }
             }

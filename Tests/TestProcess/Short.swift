@@ -8,7 +8,7 @@ enum Short: String {
     case end = "short-end", exit = "short-exit", kill = "short-kill", late = "short-late", never = "short-never"
 
     func run(in folder: URL) {
-        // On a busy machine 50 ms may pass before another thread runs at all.
+        // On a busy machine, 50 ms may pass before another thread runs at all.
         if self != .never { Recorder.setExitPatience(milliseconds: 60_000) }
         switch self {
         case .end: record(in: folder)
@@ -30,7 +30,7 @@ enum Short: String {
         login.finish()
     }
 
-    /// Says each number that was journaled, and kills itself within 50 ms.
+    /// Prints each number that was journaled, and kills itself within 50 ms.
     private func die(in folder: URL) {
         Thread.detachNewThread {
             usleep(.random(in: 0..<50_000))
@@ -43,7 +43,7 @@ enum Short: String {
         }
     }
 
-    /// Exits with five facts in memory, because its journal cannot be opened until then: soon after, or never.
+    /// Exits with five facts in memory, because its journal cannot be opened until shortly after that, or ever.
     private func recordInMemory(_ folder: URL) {
         let source = SourceIdentity(id: GUID(), app: "test-process")
         let path = folder.appending(path: "journal-\(source.id)").path(percentEncoded: false)

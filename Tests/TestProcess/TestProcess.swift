@@ -10,7 +10,7 @@ import WaybillStore
 import FoundationNetworking
 #endif
 
-/// What the tests need a process of its own for: `TestProcess VERB FOLDER`, or a count or a URL in the folder's place.
+/// The jobs that tests run in a separate process: `TestProcess VERB FOLDER`, or a count or a URL instead of the folder.
 @main
 struct TestProcess {
     enum Login: Int, UseCase {
@@ -21,7 +21,7 @@ struct TestProcess {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { exit(64) }
-        // As in an app that leaves the modes of its files to others: those of a store do not depend on it.
+        // Like an app that leaves file modes to others: a store's file modes do not depend on it.
         if arguments[1] == "live" { umask(0) }
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try await export(URL(filePath: arguments[2]), diesAt: step)
@@ -73,7 +73,7 @@ struct TestProcess {
         }
     }
 
-    /// Exports what is new in `store` into `lake`, up to a step.
+    /// Exports the new facts in `store` to `lake`, and dies at a step.
     private static func export(_ folder: URL, diesAt last: IncrementalExport.Step) async throws {
         let export = IncrementalExport(as: .ndjson)
         let lake = try LakeFolder(folder.appending(path: "lake"))
@@ -83,7 +83,7 @@ struct TestProcess {
         }
     }
 
-    /// Dies with a transaction open; what it had recorded is in the store.
+    /// Dies with a transaction open. Its facts are in the store.
     private static func die(_ transactions: TransactionManager) async throws {
         let login = transactions.begin(Login.self)
         login.log(.requestSent)
@@ -94,19 +94,20 @@ struct TestProcess {
         withExtendedLifetime(login) {}
     }
 
-    /// Records numbers until somebody kills it, and says each once it is journaled.
+    /// Records numbers until it is killed, and prints each number once it is journaled.
     private static func journal(_ transactions: TransactionManager) {
         let login = transactions.begin(Login.self)
         var number = 0
         while true {
-            // In memory while the journal is opened, and refused if the disk is behind: then it is not said.
+            // Does not print a number that is in memory while the journal opens, or that is refused because the disk is
+            // behind.
             guard login.log(.requestSent, attributes: ["number": .integer(number)]) == .journaled else { continue }
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
             number += 1
         }
     }
 
-    /// Records an event now and then until somebody kills it, and says the transaction.
+    /// Records an event now and then until it is killed, and prints the transaction.
     private static func live(_ transactions: TransactionManager) async throws {
         let login = transactions.begin(Login.self)
         try await transactions.sync()
@@ -115,12 +116,12 @@ struct TestProcess {
         for _ in 0..<10_000 {
             login.log(.requestSent)
             try await transactions.sync()
-            // No event waits for another: whoever looks sees some, however slow both are.
+            // No event waits for another, so a reader sees some of them, however slow both are.
             try await Task.sleep(for: .milliseconds(100))
         }
     }
 
-    /// Records the folder's name in every place that takes a text.
+    /// Records the folder's name in every place that accepts text.
     private static func mark(_ transactions: TransactionManager) async throws {
         let marker = URL(filePath: CommandLine.arguments[2]).lastPathComponent
         for _ in 0..<50 {
@@ -137,7 +138,7 @@ struct TestProcess {
         }
     }
 
-    /// Does all that can be done with a manager.
+    /// Does everything that a manager can do.
     private static func use(_ transactions: TransactionManager) async throws {
         transactions.recording = .off
         transactions.recording = .on
@@ -153,18 +154,18 @@ struct TestProcess {
         try await transactions.sync()
     }
 
-    /// Only on Linux, as the test that forks.
+    /// Only on Linux, like the test that forks.
     private static func waitUntilOthersSleep() throws {
         try eventually("all other threads wait") {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
-                // Behind the name, which may have any character, stands what the thread does: R, it runs.
+                // The thread's state follows its name, which may contain any character. `R` means running.
                 let state = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8)
                 return state?.split(separator: ")").last?.hasPrefix(" R") == true
             } <= 1
         }
     }
 
-    /// Forks a child that does nothing, and is killed while a transaction is open.
+    /// Forks a child that does nothing, and dies with a transaction open.
     private static func leaveChild(_ transactions: TransactionManager) async throws {
         let login = transactions.begin(Login.self)
         try await transactions.sync()
@@ -185,15 +186,15 @@ struct TestProcess {
 
     /// Forks with a transaction open; parent and child both record.
     ///
-    /// - Parameter isBare: Whether the C library is not told, as where a process is cloned by clone(2) itself.
+    /// - Parameter isBare: Whether to bypass the C library, like a process that calls clone(2) directly.
     private static func fork(_ transactions: TransactionManager, isBare: Bool) async throws {
         let login = transactions.begin(Login.self)
         login.log(.initiated)
         try await transactions.sync()
-        // A child has the thread alone that forked, and waits without an end for what another one was about to do for
-        // the first time in Swift's own runtime: then nothing of ours goes on, nor anything else.
+        // A child has only the thread that forked. If another thread was doing something for the first time in Swift's
+        // runtime, the child would wait for it forever, and neither our code nor any other would continue.
         try waitUntilOthersSleep()
-        // Swift hides fork(2), for good reasons; a host may call it all the same.
+        // Swift hides fork(2), for good reasons, but a host may call it anyway.
         guard let symbol = dlsym(nil, isBare ? "syscall" : "fork") else { exit(69) }
         #if arch(arm64)
         let clone = 220
@@ -205,7 +206,7 @@ struct TestProcess {
             isBare
             ? unsafeBitCast(symbol, to: Call.self)(clone, Int(SIGCHLD), 0, 0, 0, 0)
             : Int(unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)())
-        let first = GUID()  // drawn from the same block of random bytes, unless the child notices that it is one
+        let first = GUID()  // drawn from the same block of random bytes, unless the child notices the fork
         if child == 0 {
             let ofParent = login.log(.requestSent)
             let own = transactions.begin(Login.self)

@@ -11,7 +11,7 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Requests over real sockets: the caller gets what the client gives, and the record says what happened.
+/// Requests over real sockets: the caller gets the client's result, and the record says what happened.
 @Suite(.timeLimit(.minutes(5))) struct ExecuteTests {
     let tx = TransactionManager.capturing(traceContext: .propagate)
 
@@ -39,7 +39,7 @@ import WaybillTesting
         #expect((request.header("Content-Length"), request.body) == ("7", Data("0123456".utf8)))
     }
 
-    /// Breaks when requests that run beside each other get each other's exchange.
+    /// Breaks when concurrent requests get each other's exchange.
     @Test func eachOfManyRequestsHasItsOwnExchange() async throws {
         let server = try LoopbackServer { .text($0.path) }
         try await withClient { client in
@@ -157,7 +157,7 @@ import WaybillTesting
 
     enum Neglect: CaseIterable { case unread, leftInTheMiddle }
 
-    /// Breaks when an exchange whose body nobody reads on stays in progress for ever.
+    /// Breaks when an exchange stays in progress forever because nobody reads the rest of its body.
     @Test(arguments: Neglect.allCases) func aBodyThatNobodyReadsOnCancelsTheExchange(_ neglect: Neglect) async throws {
         let server = try LoopbackServer { _ in
             LoopbackServer.Response(body: Data(count: 1_000)).secondHalf(after: Gate())

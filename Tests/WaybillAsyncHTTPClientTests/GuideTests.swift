@@ -9,7 +9,7 @@ import WaybillAsyncHTTPClient
 import WaybillQueries
 import WaybillTesting
 
-/// The lines of the guide, compiled and run as they stand there.
+/// The lines of the guide, compiled and run unchanged.
 @Suite(.timeLimit(.minutes(5))) struct GuideTests {
     @Test func theGuidesClientCarriesTheField() async throws {
         let server = try LoopbackServer { _ in .text("hello") }

@@ -11,9 +11,9 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// Redirects are followed by the rules of RFC 9110, and what was meant for one host is told to no other.
+/// Redirects follow the rules of RFC 9110, and data meant for one host is sent to no other host.
 @Suite(.timeLimit(.minutes(5))) struct RedirectTests {
-    /// Both hosts are on the list: the field stays with its origin all the same.
+    /// Both hosts are on the list, but the field still stays with its origin.
     let tx = TransactionManager.capturing(hosts: ["127.0.0.1", "localhost"], traceContext: .propagate)
 
     static let secrets = [
@@ -22,7 +22,7 @@ import WaybillTesting
     ]
     static let harmless = ["Accept", "User-Agent", "X-Own"]
 
-    /// Sends a request in a transaction, reads the answer, and gives its status and body.
+    /// Sends a request in a transaction, reads the answer, and returns its status and body.
     @discardableResult
     private func send(
         _ request: HTTPClientRequest, redirects: Int = 5,
@@ -44,7 +44,7 @@ import WaybillTesting
         return request
     }
 
-    /// A server that sends on whoever asks for `/`, by one status.
+    /// Returns a server that redirects requests for `/`, with one status.
     private func server(_ status: Int = 302, to url: @escaping @Sendable (LoopbackServer.Request) -> String) throws
         -> LoopbackServer
     {
@@ -69,7 +69,7 @@ import WaybillTesting
         #expect(Set(server.requests.map { $0.told?.exchange }) == [exchange.id.sequence])
     }
 
-    /// Breaks when another server is told of the transaction, or gets what proves who asks.
+    /// Breaks when another server learns of the transaction, or gets the caller's credentials.
     @Test(arguments: ["localhost", "127.0.0.1"]) func aRedirectToAnotherHostOrPortCarriesNothing(host: String)
         async throws
     {
@@ -166,7 +166,8 @@ import WaybillTesting
         #expect(server.requests.count == 1)
     }
 
-    /// Breaks when a client that takes a redirect to any host by itself, as `HTTPClient.shared` does, is given the field.
+    /// Breaks when a client that follows redirects to any host on its own, like `HTTPClient.shared`, is given the
+    /// field.
     @Test func aClientThatFollowsByItselfGetsNoFieldAndThatIsSaid() async throws {
         let target = try LoopbackServer { _ in .text("there") }
         let url = target.url("/there", host: "localhost")

@@ -16,7 +16,7 @@ enum Login: Int, UseCase {
 }
 
 extension TransactionManager {
-    /// One whose requests to this machine by its number carry the field.
+    /// Returns a manager whose requests to this machine by IP address carry the field.
     static func capturing(
         hosts: [String] = ["127.0.0.1"], traceContext: TraceContextPolicy = .off
     ) -> TransactionManager {
@@ -25,20 +25,20 @@ extension TransactionManager {
         }
     }
 
-    /// The only exchange of the only transaction; nil where there are others.
+    /// The only exchange of the only transaction; `nil` unless there is exactly one exchange.
     var exchange: TransactionRecord.Exchange? {
         get throws { try exchanges.count == 1 ? exchanges.first : nil }
     }
 }
 
 extension HTTPClient.Configuration {
-    /// As the guide has it.
+    /// The configuration from the guide.
     static var leavingRedirects: HTTPClient.Configuration {
         HTTPClient.Configuration(redirectConfiguration: .disallow)
     }
 }
 
-/// Runs a test's body with a client of its own.
+/// Runs a test's body with a new client.
 @discardableResult
 func withClient<Result: Sendable>(
     _ configuration: HTTPClient.Configuration = .leavingRedirects, _ body: (HTTPClient) async throws -> Result
@@ -62,11 +62,11 @@ extension LoopbackServer.Request {
     var told: TransactionHeader? { header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
 }
 
-/// Pieces of a body, as many as are asked for.
+/// A body of `count` pieces.
 struct Pieces: AsyncSequence, Sendable {
     let piece: ByteBuffer
     let count: Int
-    /// What is thrown behind the last; nil: nothing.
+    /// The error thrown after the last piece; `nil` for none.
     var error: (any Error)?
 
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -12,8 +12,8 @@ import WaybillQueries
 import WaybillTesting
 import WaybillTracing
 
-/// The client's own spans, with the tracer alone and with the wrapper over them: over real sockets, by the client's own
-/// redirects.
+/// The client's own spans, with the tracer alone and with the wrapper over them. The tests use real sockets and the
+/// client's own redirects.
 @Suite(.timeLimit(.minutes(5))) struct TracedClientTests {
     let tx = TransactionManager.capturing(traceContext: .propagate)
 
@@ -38,8 +38,8 @@ import WaybillTracing
         #expect(server.requests.first?.header("traceparent") != nil)
     }
 
-    /// Breaks when the client, which takes redirects to any host and asks the tracer for fields each time, tells that
-    /// host of the transaction.
+    /// Breaks when the client, which follows redirects to any host and asks the tracer for fields each time, reveals
+    /// the transaction to that host.
     @Test(arguments: [301, 302, 303, 307, 308]) func aRedirectToAnotherHostCarriesNoField(status: Int) async throws {
         let target = try LoopbackServer { _ in .text("there") }
         let place = target.url("/there", host: "localhost")

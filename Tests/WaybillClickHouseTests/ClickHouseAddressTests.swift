@@ -4,18 +4,18 @@ import Testing
 import WaybillClickHouse
 import WaybillCore
 
-/// What is typed for a database.
+/// The address that a user types for a database.
 @Suite(.timeLimit(.minutes(1))) struct ClickHouseAddressTests {
     private let secret = ["WAYBILL_CLICKHOUSE_USER": "waybill", "WAYBILL_CLICKHOUSE_PASSWORD": "k3y"]
 
-    /// Breaks when the address that the guide shows is none.
+    /// Breaks when the address in the guide is not a valid one.
     @Test func theOneInTheGuideIsRead() throws {
         let address = try ClickHouseAddress("clickhouse://localhost:8123/waybill")
         #expect(address.servers.map(\.absoluteString) == ["http://localhost:8123/"])
         #expect((address.database, address.cluster, address.quorum) == ("waybill", nil, 1))
     }
 
-    /// Breaks when a part of an address is read as another one, or not at all.
+    /// Breaks when a part of an address is read as another part, or is ignored.
     @Test func everyPartIsRead() throws {
         let address = try ClickHouseAddress(
             "clickhouse://ana@a:1/db?replicas=b:2,c&cluster=waybill&quorum=3", environment: secret)
@@ -24,7 +24,7 @@ import WaybillCore
         #expect((address.database, address.cluster, address.quorum) == ("db", "waybill", 3))
     }
 
-    /// Breaks when a store for one server waits for replicas that it has not, or one on a cluster for too few.
+    /// Breaks when a store on one server waits for replicas that it does not have, or a store on a cluster for too few.
     @Test(arguments: [("clickhouse://a/db", 1), ("clickhouse://a/db?cluster=c", 2)])
     func theQuorumIsThatOfTheTables(text: String, quorum: Int) throws {
         let address = try ClickHouseAddress(text, environment: secret)
@@ -32,13 +32,13 @@ import WaybillCore
         #expect(address.user == "waybill")
     }
 
-    /// Breaks when a password goes over the network as it is where TLS was asked for.
+    /// Breaks when a password is sent unencrypted although the address asks for TLS.
     @Test func tlsHasItsOwnScheme() throws {
         let address = try ClickHouseAddress("clickhouse://a/db?secure=true&replicas=b:9", environment: [:])
         #expect(address.servers.map(\.absoluteString) == ["https://a:8443/", "https://b:9/"])
     }
 
-    /// Breaks when a password can be given where others see it, or when a text becomes SQL that it should not be.
+    /// Breaks when a password can be given where others see it, or when text from an address can become SQL.
     @Test(
         arguments: [
             "clickhouse://ana:k3y@a/db", "clickhouse://a/", "clickhouse://a/db`; DROP", "clickhouse://a/db?cluster=a'b",
@@ -48,7 +48,7 @@ import WaybillCore
         #expect(throws: WaybillError.self) { try ClickHouseAddress(text, environment: [:]) }
     }
 
-    /// Breaks when an error or a log tells the password.
+    /// Breaks when an error or a log contains the password.
     @Test func thePasswordIsNotTold() throws {
         let address = try ClickHouseAddress("clickhouse://a/db", environment: secret)
         #expect(!"\(address)".contains("k3y"))

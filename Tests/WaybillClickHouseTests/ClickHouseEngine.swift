@@ -4,11 +4,11 @@ import TestSupport
 import WaybillClickHouse
 import WaybillCore
 
-/// A ClickHouse for all tests of this process, which ends with it.
+/// A ClickHouse for all tests of this process, which ends when the process ends.
 actor ClickHouseEngine {
-    /// One of the current version, in one process.
+    /// A server of the current version, in one process.
     static let shared = ClickHouseEngine("one")
-    /// Two shards of two replicas each, of 2018.
+    /// Two shards with two replicas each, of a version from 2018.
     static let cluster = ClickHouseEngine("cluster")
 
     private let kind: String
@@ -17,13 +17,14 @@ actor ClickHouseEngine {
 
     private init(_ kind: String) { self.kind = kind }
 
-    /// Whether one can be started here; where not, its script has said why.
+    /// Whether a server can be started here. If not, its script has printed the reason.
     static let isThere = isInstalled("one")
-    /// The same of a cluster, which takes long to install: only where `WAYBILL_CLUSTER` is set, as `make clickhouse` does.
+    /// Whether a cluster can be started here. Because it takes long to install, this is `false` unless
+    /// `WAYBILL_CLUSTER` is set, as `make clickhouse` does.
     static let isClusterThere =
         ProcessInfo.processInfo.environment["WAYBILL_CLUSTER"] != nil && isInstalled("cluster")
 
-    /// Why there is none.
+    /// The error that ClickHouse cannot be started.
     struct Missing: Error { var reason: String }
 
     private static func isInstalled(_ kind: String) -> Bool {
@@ -39,14 +40,14 @@ actor ClickHouseEngine {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Scripts/clickhouse-engines").standardizedFileURL
 
-    /// An address of an empty database of its own, with the tables.
+    /// Returns the address of a new, empty database with the tables.
     func database() async throws -> ClickHouseAddress {
         let address = try await self.address()
         try await ClickHouseStore.migrate(address)
         return address
     }
 
-    /// An address of a database that is not there.
+    /// Returns the address of a database that does not exist.
     func address() async throws -> ClickHouseAddress {
         let name = "test_\(UUID().uuidString.filter { $0 != "-" })"
         return try ClickHouseAddress(try await started().replacing("DATABASE", with: name))
@@ -59,7 +60,7 @@ actor ClickHouseEngine {
         return try await task.value
     }
 
-    /// An address of the database `DATABASE`.
+    /// Starts the engine and returns an address with the placeholder `DATABASE` as the database.
     private nonisolated func start() throws -> String {
         let (process, output) = (Process(), Pipe())
         process.executableURL = Self.script

@@ -10,7 +10,7 @@ import WaybillCore
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Schemas/clickhouse.sql")
 
-    /// Breaks when the published schema is not the one that is made.
+    /// Breaks when the published schema differs from the schema that is created.
     @Test func thePublishedSchemaIsTheOneThatIsMade() throws {
         let made = ClickHouseSchema.published()
         if ProcessInfo.processInfo.environment["RENEW_SCHEMA"] != nil {
@@ -21,7 +21,7 @@ import WaybillCore
             "Schemas/clickhouse.sql is out of date. Renew it: RENEW_SCHEMA=1 swift test --filter ClickHouseSchemaTests")
     }
 
-    /// Breaks when a dry run makes something, a second run makes something again, or a store opens without tables.
+    /// Breaks when a dry run creates something, a second run creates something again, or a store opens without tables.
     @Test(.enabled(if: ClickHouseEngine.isThere)) func tablesAreMadeOnce() async throws {
         let address = try await ClickHouseEngine.shared.address()
         let planned = try await ClickHouseStore.migrate(address, isTried: true)
@@ -32,7 +32,7 @@ import WaybillCore
         _ = try await ClickHouseStore(address)
     }
 
-    /// Breaks when a store of a later version is written to.
+    /// Breaks when this version writes to a store of a later version.
     @Test(.enabled(if: ClickHouseEngine.isThere)) func aLaterVersionIsRefused() async throws {
         let address = try await ClickHouseEngine.shared.database()
         try await ClickHouseClient(address).run("INSERT INTO schema_versions(version) VALUES (99)")

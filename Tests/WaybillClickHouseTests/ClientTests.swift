@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillClickHouse
 
-/// What a client does when a server refuses a statement.
+/// How a client handles a statement that a server refuses.
 @Suite(.timeLimit(.minutes(1))) struct ClientTests {
     /// Breaks when an answer fails because a server of 2018 has lost the temporary table of a `GLOBAL IN`.
     @Test func aLostTemporaryTableIsTriedAgain() async throws {
@@ -24,7 +24,7 @@ import WaybillCore
         #expect(server.requests.count == 2)
     }
 
-    /// Breaks when a missing table makes a command wait instead of saying what to do.
+    /// Breaks when a command waits for a missing table instead of saying what to do.
     @Test func aMissingTableIsTold() async throws {
         let server = try LoopbackServer { _ in
             .text("Code: 60. DB::Exception: Table db.facts doesn't exist.", status: 500)

@@ -21,8 +21,8 @@ import WaybillCore
         ["Authorization": try TokenFile(folder: folder.url).add(role: role, project: project).secret.fieldValue]
     }
 
-    /// Breaks when one project sees or loses what another one on the same servers has, when a project cannot be added
-    /// while the collector runs, or when a collector starts although a project has no tables.
+    /// Breaks when one project sees or loses the data of another project on the same servers, when a project cannot be
+    /// added while the collector runs, or when a collector starts although a project has no tables.
     @Test func eachProjectHasADatabaseOfItsOwn() async throws {
         let shop = try #require(ProjectName("web-shop"))
         let (own, its) = (LoginHistory(), LoginHistory())
@@ -46,7 +46,7 @@ import WaybillCore
                 #expect(none.status == 404, "\(project)")
             }
         }
-        // With the token, the next one opens both at its start.
+        // The second token exists now, so the next collector opens both projects when it starts.
         _ = try await Collector(database: address, tokens: folder.url, access: .tokens)
         _ = try field(.read, try #require(ProjectName("nowhere")))
         await #expect(throws: WaybillError.self) {

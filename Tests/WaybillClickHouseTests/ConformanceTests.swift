@@ -10,7 +10,7 @@ import WaybillTesting
 
 @testable import WaybillClickHouse
 
-/// The store port on ClickHouse. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
+/// The store port on ClickHouse. `WAYBILL_HISTORIES=500` plays 500 histories instead of a few.
 @Suite(.timeLimit(.minutes(minutes)), .enabled(if: ClickHouseEngine.isThere)) struct ConformanceTests {
     private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 6
 
@@ -21,13 +21,13 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when one of three processes does not see, or sees twice, what another one has just written; or when rows of
-    /// transactions give another answer than facts, while all three write, erase and make rows at once.
+    /// Breaks when one of three processes does not see what another one has just written, or sees it twice; or when
+    /// rows of transactions give other answers than facts, while all three write, erase and make rows at once.
     @Test func threeProcessesOnOneDatabaseConform() async {
         await expectConformanceOfThree("three processes", seeds(100..<100 + Self.count), ClickHouseEngine.shared)
     }
 
-    /// Breaks when rows that are there twice, as after an insert whose answer was lost, count twice.
+    /// Breaks when duplicate rows count twice, as after an insert whose answer was lost.
     @Test func rowsThatAreThereTwiceCountOnce() async {
         let findings = await StoreConformance(seeds: seeds(200..<200 + Self.count / 4)) { clock in
             let address = try await ClickHouseEngine.shared.database()
@@ -43,8 +43,9 @@ import WaybillTesting
         #expect(findings.isEmpty, "\(findings)")
     }
 
-    /// Breaks when facts that are loaded in ranges are not all: a range has few, so that facts from before their opening and
-    /// facts outside transactions are in others. Tests compare reads by rows with it.
+    /// Breaks when facts that are loaded in ranges are incomplete. Each range holds few facts, so facts from before
+    /// their opening and facts outside transactions are in other ranges. Tests compare reads by rows with reads by
+    /// ranges.
     @Test func rangesHaveTheWhole() async {
         let findings = await StoreConformance(seeds: seeds(400..<401 + Self.count / 12)) { clock in
             let address = try await ClickHouseEngine.shared.database()
@@ -61,7 +62,7 @@ import WaybillTesting
         #expect(findings.isEmpty, "\(findings)")
     }
 
-    /// Breaks when this suite would let pass rows that are there twice and are taken as often.
+    /// Breaks when this suite accepts a store that counts duplicate rows twice.
     @Test func rowsThatCountTwiceAreFound() async {
         let findings = await StoreConformance(seeds: 0..<4) { clock in
             let address = try await ClickHouseEngine.shared.database()
@@ -73,7 +74,7 @@ import WaybillTesting
         #expect(!findings.isEmpty)
     }
 
-    /// Breaks when this suite would let pass a table that loses what it holds.
+    /// Breaks when this suite accepts a table that loses its rows.
     @Test(arguments: ["books", "names", "erased"]) func aLostTableIsFound(table: String) async {
         let findings = await StoreConformance(seeds: 0..<2) { clock in
             let address = try await ClickHouseEngine.shared.database()
@@ -87,17 +88,17 @@ import WaybillTesting
     }
 }
 
-/// The same on two shards of two replicas.
+/// The same tests on two shards with two replicas each.
 @Suite(.timeLimit(.minutes(minutes)), .enabled(if: ClickHouseEngine.isClusterThere)) struct ClusterConformanceTests {
     private static let count = ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 3
 
-    /// Breaks when replicas or shards make a difference to what is read.
+    /// Breaks when replicas or shards change the results of reads.
     @Test func threeProcessesOnAClusterConform() async {
         await expectConformanceOfThree("cluster", 300..<300 + Self.count, ClickHouseEngine.cluster)
     }
 }
 
-/// `WAYBILL_QUESTIONS=14` asks so many of each kind instead of one.
+/// The rounds of questions. `WAYBILL_QUESTIONS=14` asks 14 questions of each kind instead of one.
 private let rounds = ProcessInfo.processInfo.environment["WAYBILL_QUESTIONS"].flatMap { Int($0) } ?? 1
 private let minutes = rounds > 1 ? 240 : 20
 
@@ -109,7 +110,7 @@ private func expectConformanceOfThree(_ name: String, _ seeds: Range<Int>, _ eng
         for _ in 0..<3 { stores.append(try await ClickHouseStore(address, clock: clock)) }
         let (all, calls) = (stores, Locked(0))
         return TakingTurns(stores, counting: byRows) {
-            // Sometimes all rows are made, and sometimes those of the last changes are not.
+            // Sometimes all rows are made, and sometimes those of the latest changes are missing.
             let call = calls.withLock { calls in
                 calls += 1
                 return calls
@@ -128,7 +129,7 @@ private func expectConformanceOfThree(_ name: String, _ seeds: Range<Int>, _ eng
     #expect(counts.terms.values.allSatisfy { $0 >= 100 })
 }
 
-/// Plays histories, tells how many questions were compared, and expects 500 of 25 histories.
+/// Plays histories, prints how many questions were compared, and expects at least 500 for 25 or more histories.
 @discardableResult
 private func expectConformance(
     _ name: String, _ seeds: Range<Int>,

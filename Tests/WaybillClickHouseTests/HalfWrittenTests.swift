@@ -11,7 +11,7 @@ import WaybillExport
 
 /// A process that ends between two inserts.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct HalfWrittenTests {
-    /// Breaks when facts count that no book names, or when they cannot be sent again.
+    /// Breaks when facts count although no book names them, or when they cannot be sent again.
     @Test func factsWithoutBooksCountForNothing() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let received = ReceivedSet(LoginHistory().clientSet(), received: Date(timeIntervalSince1970: 1_800_000_000))
@@ -29,7 +29,7 @@ import WaybillExport
         #expect(try await store.add(received).knownCount == count)
     }
 
-    /// Breaks when a server that lacks facts gives a part of an answer: here they are taken away behind its back.
+    /// Breaks when a server that lacks facts gives a partial answer. The test deletes facts behind its back.
     @Test func factsThatAreMissingAreNoAnswer() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let received = ReceivedSet(LoginHistory().clientSet(), received: Date(timeIntervalSince1970: 1_800_000_000))
@@ -45,7 +45,7 @@ import WaybillExport
         #expect(error?.message.contains("lacks facts") == true)
     }
 
-    /// Breaks when a store that is copied loses what it said, or is copied twice.
+    /// Breaks when a store loses data when it is copied, or is copied twice.
     @Test func aStoreIsCopiedOnce() async throws {
         let (folder, address) = (try TemporaryDirectory(), try await ClickHouseEngine.shared.database())
         let old = try SQLiteStore(making: folder.file("old.sqlite"), clock: SystemClock())

@@ -10,10 +10,10 @@ import WaybillTesting
 
 @testable import WaybillClickHouse
 
-/// What an operator has done every hour, without reading all facts.
+/// The hourly jobs of an operator, which do not read all facts.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct IncrementTests {
-    /// Breaks when an increment that is read alone lacks the request of an answer that came later, or the transaction of an
-    /// event that came before its opening.
+    /// Breaks when an increment that is read alone lacks the request of a later answer, or the transaction of an event
+    /// that arrived before its opening.
     @Test func anIncrementHasWhatItsFactsBelongTo() async throws {
         var all = try await ClickHouseStore(ClickHouseEngine.shared.database())
         var alone = all
@@ -27,7 +27,7 @@ import WaybillTesting
         recorder.add(.event(Fact.Event(code: 1)), part: part)
         recorder.add(
             .exchangeClosed(Fact.ExchangeClosed(exchange: request, state: .completed, status: 200)), part: 0)
-        // Its opening never arrives.
+        // The opening of this part never arrives.
         let lost = recorder.add(.opened(Fact.Opened(transaction: GUID(), useCase: 1)))
         let other = recorder.add(
             .exchangeOpened(Fact.ExchangeOpened(method: "GET", scheme: "https", host: "b.example", path: "/c")),
@@ -82,7 +82,7 @@ import WaybillTesting
         #expect(try await !isExported())
     }
 
-    /// Breaks when what is retired comes back, or something else is retired.
+    /// Breaks when retired transactions come back, or when anything else is retired.
     @Test func whatIsTooOldIsRetired() async throws {
         let clock = ManualClock(wallMicroseconds: 1_800_100_000_000_000)
         let store = try await ClickHouseStore(ClickHouseEngine.shared.database(), clock: clock)

@@ -9,7 +9,7 @@ import WaybillQueries
 @testable import WaybillClickHouse
 @testable import WaybillStore
 
-/// A process that has decided what a set changes, and inserts it after what another one decided later.
+/// A process that decides what a set changes, but inserts it after the changes that another process decided later.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct LateArrivalTests {
     private let address: ClickHouseAddress
     private let store: ClickHouseStore
@@ -20,7 +20,7 @@ import WaybillQueries
         address = try await ClickHouseEngine.shared.database()
         store = try await ClickHouseStore(address)
         tables = ClickHouseTables(client: ClickHouseClient(address), isCurrent: true)
-        // By now it is known which writer the store is.
+        // After this, the store's writer is known.
         _ = try await store.add(received(LoginHistory().clientSet()))
         late.follow(try await tables.lastPlaces(behind: 0))
     }
@@ -31,7 +31,7 @@ import WaybillQueries
 
     /// Inserts the facts of a set.
     ///
-    /// - Returns: Its books, with their places, which are still to be inserted.
+    /// - Returns: The set's books with their places, which the test still has to insert.
     private func held(_ set: TransactionSet) async throws -> RowBinaryWriter {
         let copy = try Store(.memory(name: "late-\(UUID())"))
         let changes = try copy.rehearse([received(set)], factsPerTransaction: nil).changes
@@ -39,7 +39,7 @@ import WaybillQueries
         return ClickHouseTables.rows(changes.books, late)
     }
 
-    /// The sources of the facts behind a cursor, by how many there are of each, and the next cursor.
+    /// Returns the number of exported facts behind a cursor for each source, and the next cursor.
     private func exported(after cursor: String) async throws -> (counts: [GUID: Int], cursor: String) {
         struct Line: Decodable { var source: String }
         let stream = try await store.export(.after(cursor), as: .ndjson)
@@ -53,7 +53,7 @@ import WaybillQueries
         return (counts, stream.cursor)
     }
 
-    /// Breaks when a cursor passes what another process has still to insert.
+    /// Breaks when a cursor moves past facts that another process has yet to insert.
     @Test func whatComesLateIsExportedOnce() async throws {
         let (first, second) = (LoginHistory(), LoginHistory())
         let books = try await held(first.clientSet())
@@ -67,8 +67,8 @@ import WaybillQueries
         #expect(try await exported(after: after.cursor).counts.isEmpty)
     }
 
-    /// Breaks when facts are exported twice that two processes took in at once, as from a client that has sent a set
-    /// again to another one.
+    /// Breaks when facts that two processes took in at once are exported twice, as when a client sends a set again to
+    /// another process.
     @Test func whatTwoProcessesTookInIsExportedOnce() async throws {
         let history = LoginHistory()
         let books = try await held(history.clientSet())
@@ -80,7 +80,7 @@ import WaybillQueries
         #expect(try await store.verify().problems.isEmpty)
     }
 
-    /// Breaks when a name is not read that was inserted after one of a later place.
+    /// Breaks when a name is not read because a name with a later place was inserted first.
     @Test func aNameThatComesLateIsRead() async throws {
         let place = late.next(1)
         let history = LoginHistory()
@@ -91,7 +91,7 @@ import WaybillQueries
         #expect(try await store.names().contains { $0.event == 77 && $0.name == "late" })
     }
 
-    /// Breaks when an erasure says that bytes are gone which one before it has left on a server.
+    /// Breaks when an erasure reports that bytes are gone although an earlier erasure has left them on a server.
     @Test func anErasureMakesSureOfThoseBefore() async throws {
         let history = LoginHistory()
         _ = try await held(history.clientSet())
@@ -109,11 +109,11 @@ import WaybillQueries
     }
 }
 
-/// Places that processes give.
+/// The places that processes assign.
 @Suite(.timeLimit(.minutes(1))) struct ArrivalNumbersTests {
     private func writer(_ place: Int64) -> Int64? { ArrivalPlace.writer(of: place) }
 
-    /// Breaks when a process whose clock is behind gives places before those that were read.
+    /// Breaks when a process whose clock is behind assigns places before those that it has read.
     @Test func aPlaceIsBehindAllThatWereRead() {
         let numbers = ArrivalNumbers()
         let own = numbers.next(3)
@@ -125,8 +125,8 @@ import WaybillQueries
         #expect(writer(next) == writer(own))
     }
 
-    /// Breaks when two processes stay one writer, or when one goes on as the same after an insert of which it does not
-    /// know whether it will come.
+    /// Breaks when two processes share one writer, or when a process keeps its writer after an insert that may or may
+    /// not arrive.
     @Test func aWriterIsOneProcess() {
         let numbers = ArrivalNumbers()
         let own = numbers.next(1)
@@ -138,7 +138,7 @@ import WaybillQueries
         #expect(![writer(own), writer(other)].contains(writer(numbers.next(1))))
     }
 
-    /// Breaks when a cursor is read as another one than was written, or one of before is none any more.
+    /// Breaks when a cursor is not read as it was written, or when an older cursor is no longer valid.
     @Test func aCursorIsReadAsItWasWritten() throws {
         let (one, other) = (ArrivalPlace.first + 7, ArrivalPlace.first + ArrivalPlace.perHour + 8)
         var cursor = ExportCursor()

@@ -9,23 +9,23 @@ import WaybillTesting
 
 @testable import WaybillClickHouse
 
-/// What is read without all facts.
+/// Reads that do not load all facts.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct ReadingTests {
-    /// Breaks when a transaction that is read alone lacks those above and below it, what its clients asked at the time,
-    /// by which clocks are compared, or facts that were stored before their opening; or an answer does.
+    /// Breaks when a transaction that is read alone, or an answer, lacks ancestors and descendants, the requests of
+    /// its clients at the time, which serve to compare clocks, or facts that were stored before their opening.
     @Test(arguments: seeds(0..<2)) func aPartIsReadAsTheWhole(seed: Int) async throws {
         try await readBothWays(ClickHouseEngine.shared.database(), seed: seed)
     }
 
-    /// Breaks when a server of 2018 refuses a statement that finds ranges or single transactions, or either lacks the
-    /// facts of a shard.
+    /// Breaks when a server of 2018 refuses a statement that finds ranges or single transactions, or when such a
+    /// statement misses the facts of a shard.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func aPartIsReadAsTheWholeOnACluster() async throws {
         try await readBothWays(ClickHouseEngine.cluster.database(), seed: 1)
     }
 
     private func readBothWays(_ address: ClickHouseAddress, seed: Int) async throws {
         var shop = Shop(seed: seed)
-        // Of a family none is near another one, but others are near each.
+        // Members of a family are far apart, and each has other transactions nearby.
         for number in 0..<12 {
             shop.pass(.seconds(700))
             for _ in 0..<4 { shop.buy() }
@@ -59,8 +59,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a set is taken in without what earlier ones said of its part and its installation: a transaction would
-    /// end twice or grow without limit, and anybody could speak for an installation.
+    /// Breaks when a set is accepted without regard to earlier sets of its part and its installation: a transaction
+    /// would end twice or grow without limit, and anybody could send data for an installation.
     @Test func aSetIsJudgedByThoseBefore() async throws {
         let store = try await ClickHouseStore(ClickHouseEngine.shared.database(), factsPerTransaction: 32)
         let (installation, secret) = (GUID(), IdentityProof())
@@ -94,8 +94,8 @@ import WaybillTesting
         #expect(try await add(other, secret).acceptedCount == 1)
     }
 
-    /// Breaks when a list of the newest leaves out or repeats a transaction: one on the border of
-    /// two pages, one whose clock was set after it was stored, or one of a clock that is far ahead.
+    /// Breaks when a list of the newest transactions omits or repeats one: on the border of two pages, with a clock
+    /// that was set after it was stored, or with a clock that is far ahead.
     @Test func theNewestAreListed() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let writer = try await ClickHouseStore(address)
@@ -146,7 +146,8 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when a process still lists what another one has erased or retired, or erases something else.
+    /// Breaks when a process still lists transactions that another process has erased or retired, or erases anything
+    /// else.
     @Test func everyProcessSeesAnErasure() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let (writer, reader) = (try await ClickHouseStore(address), try await ClickHouseStore(address))
@@ -201,8 +202,8 @@ import WaybillTesting
         #expect(try await reader.transactions(ListRequest()).rows.isEmpty)
     }
 
-    /// Breaks when a question about a sample reads other transactions, or says why
-    /// nothing counts by the sample alone; or when facts that others lack go unnoticed.
+    /// Breaks when a question about a sample reads other transactions, or explains by the sample alone why nothing
+    /// counts; or when missing facts of other transactions go unnoticed.
     @Test func aSampleIsReadAlone() async throws {
         let address = try await ClickHouseEngine.shared.database()
         var shop = Shop(seed: 9)
@@ -233,7 +234,7 @@ import WaybillTesting
         #expect(error?.message.contains("lacks facts") == true)
     }
 
-    /// Breaks when a database has other ledgers than a file, or other open transactions of sources that owe facts.
+    /// Breaks when a database and a file differ in ledgers, or in the open transactions of sources that owe facts.
     @Test func certifiedAnswersAreThoseOfAFile() async throws {
         let folder = try TemporaryDirectory()
         let file = try SQLiteStore(making: folder.url, clock: SystemClock())
@@ -260,8 +261,8 @@ import WaybillTesting
         #expect(try #require(found.bounds).factCount > 0)
     }
 
-    /// Breaks when a server that lacks facts gives a part of an answer or of a transaction: here they are taken away
-    /// behind its back.
+    /// Breaks when a server that lacks facts gives a partial answer or transaction. The test deletes facts behind its
+    /// back.
     @Test func factsThatAreMissingAreNoAnswer() async throws {
         let address = try await ClickHouseEngine.shared.database()
         var shop = Shop(seed: 6)
@@ -282,7 +283,7 @@ import WaybillTesting
         #expect(other?.message.contains("lacks facts") == true)
     }
 
-    /// Breaks when something that a process asks needs all facts in memory.
+    /// Breaks when any request of a process needs all facts in memory.
     @Test func nothingNeedsAllFacts() async throws {
         let address = try await ClickHouseEngine.shared.database()
         var shop = Shop(seed: 5)
@@ -339,7 +340,7 @@ import WaybillTesting
         #expect(try await store.exchanges(ListRequest()).rows.isEmpty == false)
     }
 
-    /// Breaks when the time that a filter by the topmost ancestor takes doubles with each generation.
+    /// Breaks when the time for a filter by the topmost ancestor doubles with each generation.
     @Test func filtersReachFarDescendants() async throws {
         var shop = Shop(seed: 11)
         for number in 0...ParentWalk.limit + 2 { shop.buy(below: number == 0 ? nil : shop.transactions[number - 1]) }

@@ -8,7 +8,7 @@ import WaybillTesting
 
 @testable import WaybillClickHouse
 
-/// Questions and lists by rows, beside the same by facts.
+/// Questions and lists by rows, compared with the same questions and lists by facts.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct RowQuestionTests {
     private static let filters = [
         "", "event:sent", "-event:paid", #"event:"event 3""#, "-event:other", "status:2xx", "-status:404",
@@ -61,7 +61,7 @@ import WaybillTesting
         }
     }
 
-    /// Breaks when rows lack what a question or a filter reads, or servers understand a filter in another way.
+    /// Breaks when rows lack data that a question or a filter reads, or when servers interpret a filter differently.
     @Test func rowsAnswerAsFacts() async throws { try await expectSameAnswers(ClickHouseEngine.shared) }
 
     /// Breaks when servers of 2018 need other SQL.
@@ -69,16 +69,16 @@ import WaybillTesting
         try await expectSameAnswers(ClickHouseEngine.cluster)
     }
 
-    /// Breaks when a page of the inspector makes a copy of the database, or shows something else than one with a copy.
+    /// Breaks when a page of the inspector copies the database, or differs from the page that a copy gives.
     @Test func pagesNeedNoCopy() async throws { try await expectSamePages(ClickHouseEngine.shared) }
 
-    /// Breaks when servers of 2018 need other SQL for pages. They are slow, and questions use the same conditions, so one
-    /// in four is enough.
+    /// Breaks when servers of 2018 need other SQL for pages. They are slow, and questions use the same conditions, so
+    /// one in four is enough.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func pagesNeedNoCopyOnACluster() async throws {
         try await expectSamePages(ClickHouseEngine.cluster, filtersOneIn: 4)
     }
 
-    /// Some rows are outdated.
+    /// Returns a store with some outdated rows.
     private func storeWithErrands(_ engine: ClickHouseEngine) async throws -> ClickHouseStore {
         let clock = ManualClock(wallMicroseconds: 1_800_000_100_000_000)
         let store = try await ClickHouseStore(engine.database(), clock: clock)
@@ -150,7 +150,7 @@ import WaybillTesting
         let borders = { @Sendable (times: ClosedRange<Int64>) in
             (0...5).map { times.lowerBound + $0 * ((times.upperBound - times.lowerBound) / 5 + 1) }
         }
-        // A list refuses an event that is not there.
+        // A list refuses an event that does not exist.
         for text in Self.filters.each(count) where text != "-event:other" {
             let filter = TransactionFilter(text.isEmpty ? [] : [try FilterCondition(text)])
             try await expectSame("list of \(text)") { store in

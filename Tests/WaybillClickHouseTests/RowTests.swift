@@ -7,10 +7,10 @@ import WaybillQueries
 
 @testable import WaybillClickHouse
 
-/// Questions that are answered from the rows of transactions.
+/// Questions answered from the rows of transactions.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct RowTests {
-    /// Breaks when rows are not what questions read, or what has changed since is not read besides: then it would make no
-    /// difference that either table is lost.
+    /// Breaks when questions do not read the rows, or do not also read later changes: then the loss of either table
+    /// would make no difference.
     @Test(arguments: ["transactions", "changed"]) func bothTablesCount(table: String) async throws {
         let address = try await ClickHouseEngine.shared.database()
         let store = try await ClickHouseStore(address)
@@ -28,14 +28,15 @@ import WaybillQueries
         #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
         var later = shop
         later.buy()
-        // It does not make rows by itself then.
+        // Then the store does not make rows in the background.
         store.queue.keeper.isAwake.withLock { $0 = true }
         try await add(later.sets(), to: store)
         try await ClickHouseClient(address).run("TRUNCATE TABLE \(table)")
         #expect(try await store.answerByRows(summary, where: []) != facts.answer(summary, where: []))
     }
 
-    /// Breaks when a process that ends before it has made its rows leaves them wrong, or nobody makes them later.
+    /// Breaks when a process that ends before it has made its rows leaves them wrong, or when no process makes them
+    /// later.
     @Test func whatAProcessLeavesIsMadeByAnother() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let store = try await ClickHouseStore(address)
@@ -44,7 +45,7 @@ import WaybillQueries
         try await add(shop.sets(), to: store)
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
-        // As one that was killed between its claim and its rows.
+        // Like a process that was killed between its claim and its rows.
         try await store.tables.insert([(place: 1 << 41, state: .begun, transactions: shop.transactions)])
         #expect(try await store.tables.changedTransactions(limit: 100) == Set(shop.transactions))
         let summary = AnyQuestion.summary(SummaryQuestion())
@@ -56,8 +57,8 @@ import WaybillQueries
         #expect(try await store.answer(summary, where: []) == facts.answer(summary, where: []))
     }
 
-    /// Breaks when transactions that are large together are not made one after the other, or one that is too large keeps
-    /// others from being made, or is left out of answers.
+    /// Breaks when transactions that are too large together are not made one after the other, or when a single one that
+    /// is too large keeps others from being made or is left out of answers.
     @Test(arguments: [(facts: 25, changed: 0), (facts: 0, changed: 6)])
     func largeTransactionsAreMadeInParts(limit: (facts: Int, changed: Int)) async throws {
         let store = try await ClickHouseStore(ClickHouseEngine.shared.database())
@@ -74,12 +75,12 @@ import WaybillQueries
         #expect(answer.useCases.map(\.runs) == [6])
     }
 
-    /// Breaks when changes are kept forever, or those with outdated rows are deleted.
+    /// Breaks when changes are kept forever, or when changes with outdated rows are deleted.
     @Test func changesOfPastDaysAreDeleted() async throws {
         try await expectDeletion(in: ClickHouseEngine.shared.database())
     }
 
-    /// Breaks when servers of 2018 do not delete them, or read nothing afterwards.
+    /// Breaks when servers of 2018 do not delete these changes, or read nothing afterwards.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func changesOfPastDaysAreDeletedOnACluster() async throws {
         try await expectDeletion(in: ClickHouseEngine.cluster.database())
     }
@@ -96,7 +97,7 @@ import WaybillQueries
             }
         }
         try await tables.removeChanges(before: 7 * day)
-        // Replicas follow a moment later.
+        // Replicas catch up a moment later.
         try await eventually("all replicas have removed the first day") {
             let left = try await tables.client.rows("SELECT DISTINCT place FROM changed ORDER BY place") { row in
                 try row.integer(Int64.self)
@@ -106,7 +107,7 @@ import WaybillQueries
         #expect(try await tables.changedTransactions(limit: 10).count == 1)
     }
 
-    /// Breaks when what an erased transaction said stays in its row.
+    /// Breaks when the data of an erased transaction stays in its row.
     @Test func rowsOfErasedTransactionsAreRemoved() async throws {
         let address = try await ClickHouseEngine.shared.database()
         let store = try await ClickHouseStore(address)
@@ -132,7 +133,7 @@ import WaybillQueries
         }
     }
 
-    /// Breaks when a row that is cut short is read as a transaction with less in it.
+    /// Breaks when a truncated row is read as a smaller transaction.
     @Test func aRowThatIsCutShortIsRefused() throws {
         var row = TransactionRow(id: GUID(), opening: FactID(source: GUID(), sequence: 1))
         row.sources = [row.opening.source, GUID()].map { id in

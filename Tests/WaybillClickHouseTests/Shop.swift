@@ -3,7 +3,7 @@ import TestSupport
 import WaybillCore
 import WaybillTesting
 
-/// A client and a server whose clocks are apart, as sets.
+/// The sets of a client and a server whose clocks differ.
 struct Shop {
     private var random: RandomNumbers
     private var client: Recorder
@@ -47,7 +47,7 @@ struct Shop {
     private static let request = Fact.ExchangeOpened(
         method: "POST", scheme: "https", host: "shop.example.com", path: "/orders")
 
-    /// Some facts before the openings of their parts.
+    /// Returns two sets. Some facts arrive before the openings of their parts.
     mutating func sets() -> [TransactionSet] {
         let late = Set((client.facts + server.facts).indices.filter { _ in random.oneIn(3) })
         return [true, false].map { isFirst in
@@ -60,7 +60,7 @@ struct Shop {
     }
 }
 
-/// What one source records.
+/// The facts that one source records.
 struct Recorder {
     let source: SourceIdentity
     var now: Int64 = 0

@@ -17,7 +17,7 @@ import WaybillTesting
 /// OTLP spans and sets of version 0.0.1, whose facts each process numbers itself.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClickHouseEngine.isThere)) struct SpanTests {
     private let clock = ManualClock(wallMicroseconds: SpanStore.wall)
-    /// On two shards of two replicas, too.
+    /// The engines under test, including two shards with two replicas each if installed.
     private static let engines = [ClickHouseEngine.shared] + (ClickHouseEngine.isClusterThere ? [.cluster] : [])
 
     private func processes(_ count: Int, _ engine: ClickHouseEngine = .shared) async throws -> [ClickHouseStore] {
@@ -33,7 +33,7 @@ import WaybillTesting
         return request
     }
 
-    /// What is shown of a transaction. It has no IDs, and its order does not depend on the numbers of facts.
+    /// Returns the visible content of a transaction, without IDs and in an order that does not depend on fact numbers.
     private func shown(_ record: TransactionRecord) -> [String] {
         let apps = Dictionary(uniqueKeysWithValues: record.sources.map { ($0.id, $0.app) })
         func place(_ id: FactID?) -> String {
@@ -53,8 +53,8 @@ import WaybillTesting
         return (parts + entries + ["\(record.summary.outcome) \(record.summary.useCaseName)"]).sorted()
     }
 
-    /// Breaks when spans become other facts than in SQLite, or when a row says less than the facts. The spans come in any
-    /// order and some of them twice. A set of the app comes before, between or after them.
+    /// Breaks when spans become other facts than in SQLite, or when a row contains less than the facts. The spans
+    /// arrive in any order, some of them twice. A set of the app arrives before, between or after them.
     @Test(arguments: engines, seeds(0..<8)) func spansBecomeTheSameAsInSQLite(engine: ClickHouseEngine, seed: Int)
         async throws
     {
@@ -102,7 +102,7 @@ import WaybillTesting
         #expect("\(legs)" == "\(all)")
     }
 
-    /// Breaks when spans are doubled because an exporter got no answer and sent them to another process, or when
+    /// Breaks when spans are duplicated because an exporter got no answer and sent them to another process, or when
     /// half-written spans count.
     @Test func spansThatComeAgainAreKnown() async throws {
         let trace = Trace()
@@ -126,12 +126,12 @@ import WaybillTesting
         let again = try await second.add(spans, sentBy: "t1")
         #expect((again.acceptedCount, again.knownCount, again.factCount) == (0, 2, 0))
         #expect(try await second.transaction("\(trace.transaction)").parts.count == 3)
-        // Somebody else's are others.
+        // The same spans from another sender are different spans.
         #expect(try await second.add(spans, sentBy: "t2").acceptedCount == 2)
     }
 
-    /// Breaks when spans that wait for their parent are lost after their process has ended, or doubled because several
-    /// other processes look for them.
+    /// Breaks when spans that wait for their parent are lost after their process has ended, or duplicated because
+    /// several other processes look for them.
     @Test(arguments: engines) func spansOfAProcessThatEndedWaitNoLonger(engine: ClickHouseEngine) async throws {
         let trace = Trace()
         let root = trace.server("/cart", below: nil)
@@ -153,7 +153,7 @@ import WaybillTesting
         #expect(try await stores[2].settleWaitingSpans() == 0)
     }
 
-    /// Breaks when spans wait for longer than a minute, or when their parent is lost because it comes later than that.
+    /// Breaks when spans wait for longer than a minute, or when a parent that arrives later than that is lost.
     @Test func spansWaitForAMinute() async throws {
         let trace = Trace()
         let root = trace.server("/cart", below: nil)
@@ -192,7 +192,8 @@ import WaybillTesting
         #expect(try await store.transactions(ListRequest()).rows.map(\.id) == [kept.transaction])
     }
 
-    /// Breaks when a move to a database loses or doubles spans, or when waiting spans survive an erasure of everything.
+    /// Breaks when a move to a database loses or duplicates spans, or when waiting spans survive an erasure of
+    /// everything.
     @Test func spansMoveWithTheirStore() async throws {
         let (folder, trace) = (try TemporaryDirectory(), Trace())
         let old = try SQLiteStore(making: folder.file("old.sqlite"), clock: clock)
@@ -217,8 +218,8 @@ import WaybillTesting
         #expect(left == [0])
     }
 
-    /// Breaks when the same bytes of an old app count twice, or when a set that it sends to another process is lost or
-    /// counts as new.
+    /// Breaks when the same bytes of an old app count twice, or when a set that the app sends to another process is
+    /// lost or counts as new.
     @Test func setsOfOldAppsAreTaken() async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../Schemas/examples/legacy/login.json")
@@ -236,7 +237,7 @@ import WaybillTesting
         #expect(try await first.verify().problems.isEmpty)
     }
 
-    /// Breaks when a collector in front of a database takes in less than one with a folder.
+    /// Breaks when a collector with a database accepts less than a collector with a folder.
     @Test func aCollectorTakesThemByHTTP() async throws {
         let (folder, address) = (try TemporaryDirectory(), try await ClickHouseEngine.shared.database())
         let token = try TokenFile(folder: folder.url).add(role: .ingest, project: .standard).secret.fieldValue

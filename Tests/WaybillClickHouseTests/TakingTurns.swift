@@ -6,16 +6,16 @@ import WaybillExport
 @testable import WaybillClickHouse
 @testable import WaybillQueries
 
-/// Several stores on one database, of which each call goes to the next.
+/// Several stores on one database that take turns: each call uses the next store.
 struct TakingTurns: ExportingStore {
     private let stores: Locked<[ClickHouseStore]>
     private let meanwhile: @Sendable () async throws -> Void
     private let opening: (@Sendable () async throws -> ClickHouseStore)?
-    /// Answers the same in another way.
+    /// Derives a store that answers the same in another way.
     private let otherwise: (@Sendable (ClickHouseStore) -> ClickHouseStore)?
     private let answersByRows: Locked<AnswersByRows>?
 
-    /// How many questions of each kind, and with each term in a filter, were answered from the rows of transactions.
+    /// The numbers of questions answered from the rows of transactions, for each kind and for each filter term.
     struct AnswersByRows {
         var kinds: [String: Int] = [:]
         var terms: [String: Int] = [:]
@@ -28,17 +28,17 @@ struct TakingTurns: ExportingStore {
         }
     }
 
-    /// Two ways do not say the same.
+    /// The error that two ways give different answers.
     struct Difference: Error {
         var question: String
         var one, other: String
     }
 
     /// - Parameters:
-    ///   - answersByRows: Takes what was answered by rows; nil: nobody asks.
-    ///   - meanwhile: What happens to the database before each call.
-    ///   - opening: Gives a new store for each call; nil: they are these.
-    ///   - otherwise: Has to give the same answers and transactions, and to refuse in the same words.
+    ///   - answersByRows: Counts the questions that were answered by rows; `nil` to count none.
+    ///   - meanwhile: Runs before each call, for example to change the database.
+    ///   - opening: Opens a new store for each call; `nil` to use `stores`.
+    ///   - otherwise: Derives a store that has to give the same answers, transactions and error messages.
     init(
         _ stores: [ClickHouseStore], counting answersByRows: Locked<AnswersByRows>? = nil,
         meanwhile: @escaping @Sendable () async throws -> Void = {},
@@ -66,7 +66,7 @@ struct TakingTurns: ExportingStore {
         let page = try await store.transactions(request, within: budget)
         guard let otherwise else { return page }
         let other = try await otherwise(store).transactions(request, within: budget)
-        // Each continues with its own cursor.
+        // Each page continues with its own cursor.
         guard page.rows == other.rows, (page.next == nil) == (other.next == nil), page.whyEmpty == other.whyEmpty else {
             throw Difference(question: "\(request)", one: "\(page)", other: "\(other)")
         }
@@ -77,7 +77,7 @@ struct TakingTurns: ExportingStore {
         try await inBothWays("transaction \(key)") { try await $0.transaction(key) }
     }
 
-    /// What `read` gives, and where there is another way, whether that gives the same.
+    /// Returns the result of `read`. With `otherwise`, throws if the derived store gives a different result.
     private func inBothWays<Value: Equatable>(_ question: String, _ read: (ClickHouseStore) async throws -> Value)
         async throws -> Value
     {
@@ -146,12 +146,12 @@ struct TakingTurns: ExportingStore {
         guard let other = otherwise?(store) else { return try await store.export(facts, as: format) }
         var one = try await lines(of: store.export(facts, as: format))
         var lines = try await lines(of: other.export(facts, as: format))
-        // Ranges have an order of their own.
+        // The order of ranges is different.
         if case .of = facts { (one, lines) = (one.sorted(), lines.sorted()) }
         guard one == lines else {
             throw Difference(question: "export \(facts) as \(format)", one: "\(one)", other: "\(lines)")
         }
-        // Whose cursor continues, and may be a later one than the copy's, which says as much.
+        // The next export continues from this cursor. It may be later than the copy's cursor, but means the same.
         return try await other.export(facts, as: format)
     }
 

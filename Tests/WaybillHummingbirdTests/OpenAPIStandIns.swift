@@ -2,7 +2,7 @@
 import Foundation
 import HTTPTypes
 
-// What OpenAPIRuntime has, as far as the guide uses it.
+// The parts of OpenAPIRuntime that the guide uses.
 
 struct Broken: Error {}
 
@@ -55,7 +55,7 @@ protocol ClientTransport: Sendable {
     )
 }
 
-/// As the generator makes one, with an operation.
+/// A client with an operation, like those that the generator makes.
 struct Client {
     let serverURL: URL
     let transport: any ClientTransport

@@ -7,10 +7,10 @@ import WaybillCore
 import WaybillQueries
 import WaybillTesting
 
-/// The middleware of the guide for generated clients, compiled and run with real HTTPTypes, and with stand-ins that have
+/// The guide's middleware for generated clients, compiled and run with real HTTPTypes, and with substitutes that have
 /// the signatures of swift-openapi-runtime 1.
 @Suite(.timeLimit(.minutes(5))) struct OpenAPITests {
-    // The guide's.
+    // From the guide.
     struct TransactionClientMiddleware: ClientMiddleware {
         let transactions: TransactionManager
 

@@ -13,7 +13,7 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// One request, seen from both ends, over a real socket: broken, client and server would be two stories.
+/// One request over a real socket, seen from both ends. Breaks when client and server tell two separate stories.
 @Suite(.timeLimit(.minutes(5))) struct TransactionMiddlewareTests {
     enum Login: Int, UseCase {
         static let code = 0
@@ -73,7 +73,7 @@ import FoundationNetworking
             })
     }
 
-    /// Broken, a server's own hook would not see what its middleware records.
+    /// Breaks when a server's own hook does not see what its middleware records.
     @Test func theServersHookIsAskedAboutWhatTheMiddlewareRecords() async throws {
         let server = TransactionManager.testing { options in
             options.diagnostics = { _ in }
@@ -124,7 +124,7 @@ import FoundationNetworking
         #expect(record.parts.map(\.outcome) == [outcome])
     }
 
-    /// Broken, every error that is a response is recorded as number 1, which is Swift's for a struct.
+    /// Breaks when every error that is a response is recorded as number 1, which is Swift's number for a struct.
     @Test(arguments: [("invalid", 422), ("teapot", 418), ("overloaded", 503)])
     func anErrorThatIsAResponseIsRecordedWithItsStatus(_ path: String, _ status: Int) async throws {
         try await withServer { url in
@@ -154,7 +154,7 @@ import FoundationNetworking
         #expect(try server.transactions(Login.self).first?.parts.map(\.outcome) == [.cancelled])
     }
 
-    /// The guide's snippet, as it stands there.
+    /// The guide's snippet, unchanged.
     @Test func theGuidesRouterJoins() async throws {
         let transactions = server
         let router = Router()
@@ -171,7 +171,7 @@ import FoundationNetworking
         #expect(try server.transactions(Login.self).flatMap { $0.events.map(\.event) } == [.serverStarted])
     }
 
-    /// The recipe for a framework that has no middleware here: the closure form of `join`.
+    /// The recipe for a framework without a middleware here: the closure form of `join`.
     @Test func anyOtherFrameworkJoinsWithAClosure() async throws {
         let router = Router()
         router.get("recipe") { request, _ in

@@ -2,7 +2,7 @@
 import Logging
 import WaybillLogging
 
-// The lines of the guide, compiled; not run, since a process has one log for good.
+// The lines of the guide, compiled but not run, because a process sets up its log only once.
 
 private func start() {
     LoggingSystem.bootstrap { label in

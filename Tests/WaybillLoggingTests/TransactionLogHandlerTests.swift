@@ -14,7 +14,7 @@ private enum Login: Int, UseCase {
 
 private struct Broken: Error {}
 
-/// Lines of a log are part of the transaction they are written in, and do it no harm.
+/// Log lines are part of the transaction that they are written in, and do it no harm.
 @Suite(.timeLimit(.minutes(5))) struct TransactionLogHandlerTests {
     let tx = TransactionManager.testing()
 
@@ -124,7 +124,7 @@ private struct Broken: Error {}
         #expect(tx.health.truncated == 21)
     }
 
-    /// Breaks when the manager's own words, written to the app's log, are recorded, about which it has words again.
+    /// Breaks when the manager's own messages, written to the app's log, are recorded and cause new messages.
     @Test func whatIsLoggedWhileALineIsRecordedIsNot() throws {
         let logger = logger()
         var options = TransactionManager.Options()
@@ -159,7 +159,7 @@ private struct Broken: Error {}
         #expect(Logger.MetadataProvider.transaction.get().isEmpty)
     }
 
-    /// Keeps what it is given.
+    /// Stores the metadata of each line.
     private struct Lines: LogHandler {
         let lines: Locked<[Logger.Metadata]>
         var logLevel = Logger.Level.trace

@@ -13,7 +13,7 @@ private enum Order: Int, UseCase {
     case placed = 0
 }
 
-/// The gauges say what `health` and the ledger say.
+/// The gauges report the values of `health` and of the ledger.
 @Suite(.timeLimit(.minutes(5))) struct TransactionMetricsTests {
     let backend = TestMetrics()
 
@@ -59,7 +59,7 @@ private enum Order: Int, UseCase {
         #expect(try value("waybill_malformed_headers") == Double(transactions.health.malformedHeaders))
     }
 
-    /// Breaks when a backend's bill grows with what is recorded.
+    /// Breaks when a backend's bill grows with the amount of recorded data.
     @Test func thereAreAsManySeriesAsAreDocumentedWhateverIsRecorded() async {
         let transactions = TransactionManager.testing()
         let metrics = TransactionMetrics(transactions, factory: backend)
@@ -80,7 +80,7 @@ private enum Order: Int, UseCase {
     }
 }
 
-// The lines of the guide, compiled; not run, since a process has one backend for good.
+// The lines of the guide, compiled but not run, because a process sets up its backend only once.
 private func start(_ transactions: TransactionManager) {
     let metrics = TransactionMetrics(transactions)
     Task { await metrics.run() }

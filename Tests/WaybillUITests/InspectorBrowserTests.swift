@@ -6,16 +6,17 @@ import Waybill
 @testable import WaybillUI
 import WebKit
 
-/// The web view itself, where there is one.
+/// The web view itself, on platforms that have one.
 @Suite(.timeLimit(.minutes(5))) struct InspectorBrowserTests {
-    /// Breaks when the handler answers nothing that WebKit shows, or the page's address is not the one it was led to.
+    /// Breaks when WebKit shows nothing of the handler's answer, or when the page's address is not that of the
+    /// redirect.
     @MainActor @Test func theWebViewShowsTheManagersPages() async throws {
         let browser = InspectorBrowser(TransactionManager(store: .inMemory), hasControls: true)
         try await eventually("the page is loaded") { browser.view.title == "Transactions - Waybill" }
         #expect(browser.view.url?.absoluteString == "waybill://inspector/transactions")
     }
 
-    /// Breaks when the policy of the pages keeps their own style and script out, since `'self'` is another scheme's.
+    /// Breaks when the policy of the pages blocks their own style and script, since `'self'` means another scheme.
     @MainActor @Test func whatIsRecordedComesIntoTheListByItself() async throws {
         let transactions = TransactionManager(store: .inMemory)
         let browser = InspectorBrowser(transactions, hasControls: true)

@@ -5,8 +5,8 @@ import Waybill
 import WaybillInspector
 import WaybillUI
 
-/// How a page in a web view learns of what is recorded, without a web view: `test_web_view.py` has Chromium run what it
-/// is told.
+/// How a page in a web view learns of new records, without a web view. `test_web_view.py` runs the page's scripts in
+/// Chromium.
 @Suite(.timeLimit(.minutes(5))) struct InspectorEventsTests {
     @MainActor private final class Page {
         var scripts: [String] = []
@@ -32,7 +32,7 @@ import WaybillUI
         #expect(page.scripts.count == 3, "Who is cancelled is told nothing more.")
     }
 
-    /// Breaks when a page believes that it follows what is no stream.
+    /// Breaks when a page believes that it follows a stream at an address that has none.
     @MainActor @Test(arguments: ["/transactions", "/nothing"]) func whatIsNoStreamIsBroken(address: String) async {
         let page = Page()
         await InspectorEvents.follow(

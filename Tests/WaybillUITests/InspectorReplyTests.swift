@@ -14,8 +14,8 @@ enum Login: Int, UseCase {
     case requestSent = 0
 }
 
-/// What a web view is given for what it asks, without a web view. That the bytes are those of a server shows
-/// `InspectorPortTests`.
+/// The replies to a web view's requests, without a web view. `InspectorPortTests` shows that the bytes are those of a
+/// server.
 @Suite(.timeLimit(.minutes(5))) struct InspectorReplyTests {
     private let transactions = TransactionManager(store: .inMemory)
 
@@ -44,7 +44,7 @@ enum Login: Int, UseCase {
         login.finish()
     }
 
-    /// Breaks when a web view, which follows no redirect of a handler, is left at an empty page.
+    /// Breaks when a web view, which follows no redirect of a handler, stays at an empty page.
     @Test(arguments: ["", "/"]) func anAnswerThatIsElsewhereIsToBeLoaded(address: String) async throws {
         guard case .load(let place) = try await reply(address) else {
             Issue.record("It is not elsewhere.")
@@ -79,7 +79,7 @@ enum Login: Int, UseCase {
         #expect(try Array(Data(contentsOf: place)) == file.bytes && !file.bytes.isEmpty)
     }
 
-    /// Breaks when a name from elsewhere leads out of the folder of what is shared.
+    /// Breaks when a file name from elsewhere leads out of the folder of shared files.
     @Test(arguments: [
         ("attachment; filename=\"a.har\"", "a.har"), ("attachment; filename=\"../../b/c.har\"", "bc.har"),
         ("attachment; filename=\"..\"", "waybill"), ("attachment", "waybill"), ("attachment; filename=\"\"", "waybill"),

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 private typealias LogIn = LoginAppModel.Login
 
-/// What `Examples/LoginApp` does, without its screens: those are type-checked, and these lines of code run anywhere.
+/// How `Examples/LoginApp` works, without its screens. Those are type-checked, and these lines of code run anywhere.
 @Suite(.timeLimit(.minutes(5))) struct LoginAppTests {
     private let folder: TemporaryDirectory
     private let server: LoopbackServer
@@ -40,7 +40,7 @@ private typealias LogIn = LoginAppModel.Login
         try await transactions.transactions().page().rows.map(\.outcome)
     }
 
-    /// Breaks when the time in which somebody types is no part of what is recorded.
+    /// Breaks when the time that somebody spends typing is not recorded.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func theTimeThatTheFormTakesIsAsked() async throws {
         let transactions = manager()
@@ -107,7 +107,7 @@ private typealias LogIn = LoginAppModel.Login
         #expect(try await outcomes(transactions) == [.failed, .failed])
     }
 
-    /// Breaks when the first login of a user who agrees to recording is missing, since it began before the answer.
+    /// Breaks when the first login of a user who agrees to recording is missing because it began before the answer.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test(arguments: [true, false]) func theFirstLoginOfAUserWhoConsentsIsRecorded(isTold: Bool) async throws
     {
@@ -125,7 +125,7 @@ private typealias LogIn = LoginAppModel.Login
         #expect(record?.timeline.compactMap(\.code) == [0, 3, 4, 1, 2])
     }
 
-    /// Breaks when a sheet over the form, or the answer to the same question again, begins a login of its own.
+    /// Breaks when a sheet over the form, or another answer to the same question, begins a separate login.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func aFormThatAppearsTwiceIsOneLogin() async throws {
         let transactions = manager()
@@ -139,7 +139,7 @@ private typealias LogIn = LoginAppModel.Login
         #expect(try await outcomes(transactions) == [.succeeded])
     }
 
-    /// Breaks when a name or a password comes into the store.
+    /// Breaks when a name or a password gets into the store.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func neitherNameNorPasswordIsRecorded() async throws {
         let transactions = manager()
@@ -155,7 +155,7 @@ private typealias LogIn = LoginAppModel.Login
         }
     }
 
-    /// Breaks when something is recorded before the user has agreed, or after they took it back.
+    /// Breaks when something is recorded before the user has agreed, or after the user has withdrawn consent.
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @MainActor @Test func nothingIsRecordedWithoutConsent() async throws {
         let defaults = try #require(UserDefaults(suiteName: "waybill-\(UUID())"))

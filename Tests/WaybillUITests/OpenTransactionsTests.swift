@@ -6,7 +6,7 @@ import WaybillQueries
 import WaybillTesting
 import WaybillUI
 
-/// What the modifiers of SwiftUI's views and scenes do, without SwiftUI.
+/// The effects of the modifiers of SwiftUI's views and scenes, without SwiftUI.
 @Suite(.timeLimit(.minutes(5))) struct OpenTransactionsTests {
     private enum SignUp: Int, UseCase {
         static let code = 7
@@ -24,7 +24,7 @@ import WaybillUI
         return screen
     }
 
-    /// Broken, events of a view inside would be lost, since it appears before the view around it.
+    /// Breaks when events of an inner view are lost because it appears before the view around it.
     @Test func whoeverComesFirstBeginsTheOnlyTransaction() throws {
         let screen = screen(SignUp.self)
         let open = OpenTransactions().adding(screen)
@@ -38,7 +38,7 @@ import WaybillUI
         #expect(record.summary.attributes == ["variant": "B"])
     }
 
-    /// Broken, a screen that the user left would stay open as long as a model has its handle.
+    /// Breaks when a screen that the user left stays open as long as a model has its handle.
     @Test func aScreenThatIsLeftIsAbandonedAndBeginsAgain() async throws {
         let screen = screen(SignUp.self)
         let kept = screen.begun()
@@ -59,13 +59,13 @@ import WaybillUI
         #expect(OpenTransactions()[Login.self] == nil)
     }
 
-    /// Broken, a preview would record.
+    /// Breaks when a preview records.
     @Test func withoutAManagerNothingIsRecorded() {
         let open = OpenTransactions().adding(ScreenTransaction<SignUp>())
         #expect(open[SignUp.self]?.log(.typed) == .off)
     }
 
-    /// Broken, an app that calls nothing else would never deliver, or only after it was suspended.
+    /// Breaks when an app that calls nothing else never delivers, or delivers only after it was suspended.
     @Test(arguments: [ScenePhaseDelivery.active, .inactive, .background])
     func eachPhaseDelivers(phase: ScenePhaseDelivery) async throws {
         tx.perform(SignUp.self) { _ in }

@@ -1,4 +1,4 @@
 #include <stdint.h>
 
-/// How often the calling thread has asked for memory; always 0 where that cannot be counted.
+/// Returns how often the calling thread has requested memory; always 0 where that cannot be counted.
 uint64_t allocation_count(void);

@@ -1,8 +1,9 @@
-// What is used of Darwin's C library: by our sources, by the C of Sources/C*, and by the headers that these include. Names, types and values are
-// those of arm64 with 64 bits; nothing is declared that Darwin does not have, so that what only Linux has is not found.
+// The declarations of Darwin's C library that our sources, the C of Sources/C*, and the headers that these include use.
+// Names, types and values are those of arm64 with 64 bits. Only Darwin's declarations are here, so the compiler does
+// not find those that only Linux has.
 //
-// With INT_HAS_32_BITS what is as wide as the processor, as in watches before Series 9, is an `int`: Swift calls it `Int` there as everywhere, which
-// would show nothing, and `Int32` here, which fits nowhere without a conversion.
+// With INT_HAS_32_BITS, types as wide as the processor are `int`, as in watches before Series 9. Swift calls them `Int`
+// there as everywhere, which would show nothing. Here they become `Int32`, which fits nowhere without a conversion.
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// The root class, with what is used of it.
+// The root class, with the members in use.
 @protocol NSObject
 - (_Bool)respondsToSelector:(SEL _Null_unspecified)selector;
 @end

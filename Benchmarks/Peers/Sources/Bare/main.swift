@@ -5,7 +5,7 @@ import Work
 import FoundationNetworking
 #endif
 
-/// Records nothing: what the clock, the requests and the program itself cost.
+/// Records nothing, to measure the clock, the requests and the program itself.
 struct Bare: Peer {
     init(folder: URL) {}
     func begin() {}

@@ -5,7 +5,7 @@ import Work
 import FoundationNetworking
 #endif
 
-/// What somebody writes first: a line of JSON for each event on a queue, and a delegate that logs requests.
+/// The first solution that comes to mind: a line of JSON for each event on a queue, and a delegate that logs requests.
 struct ByHand: Peer {
     let lines: Lines
     let delegate: LoggingDelegate
@@ -41,7 +41,7 @@ struct Line: Encodable, Sendable {
     var status: Int?
 }
 
-/// Encodes and writes on a queue of its own.
+/// Encodes and writes on a separate queue.
 final class Lines: Sendable {
     private let queue = DispatchQueue(label: "lines", qos: .utility)
     private let file: FileHandle
@@ -65,7 +65,8 @@ final class Lines: Sendable {
     func finish() { queue.sync {} }
 }
 
-/// Logs requests, and puts their answers together: on Linux, a task with a completion handler tells a delegate nothing.
+/// Logs requests, and assembles their answers: on Linux, a task with a completion handler reports nothing to a
+/// delegate.
 final class LoggingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // right because of the lock
     typealias Answer = CheckedContinuation<(Data, URLResponse), any Error>
 

@@ -6,7 +6,8 @@ import Work
 import FoundationNetworking
 #endif
 
-/// A row for each event in a plain table, indexed by transaction, as GRDB's guide begins: written before the call returns.
+/// Writes a row for each event to a plain table, indexed by transaction, as GRDB's guide begins. The row is written
+/// before the call returns.
 struct WithGRDB: Peer {
     let database: DatabasePool
 

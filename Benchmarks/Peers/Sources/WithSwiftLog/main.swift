@@ -6,7 +6,7 @@ import Work
 import FoundationNetworking
 #endif
 
-/// A line for each event, by swift-log's own handler, with standard output led into a file.
+/// Writes a line for each event with swift-log's own handler, with standard output redirected to a file.
 struct WithSwiftLog: Peer {
     init(folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A number in a file, which outlives a process that is killed.
+/// A number in a file, which survives when the process is killed.
 final class Count {
     private let number: UnsafeMutablePointer<UInt64>
 

@@ -4,7 +4,7 @@ import Foundation
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
 #endif
 
-/// How long calls took, each of them.
+/// The durations of all calls.
 struct Durations {
     private var nanoseconds: [UInt32] = []
 
@@ -26,7 +26,7 @@ struct Durations {
     }
 }
 
-/// Nanoseconds.
+/// Percentiles in nanoseconds.
 struct Percentiles: Encodable {
     var median: Int
     var p999: Int

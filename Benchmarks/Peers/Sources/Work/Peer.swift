@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// What happens in a login.
+/// The steps of a login.
 public enum Step: Int, CaseIterable, Sendable {
     case initiated, validated, keychainRead, requestSent, responseReceived, tokenStored, profileShown, done
 }
@@ -13,19 +13,19 @@ public enum Step: Int, CaseIterable, Sendable {
 public protocol Peer {
     associatedtype Handle
 
-    /// Opens what is in the folder, or begins with an empty one.
+    /// Opens the records in the folder, or begins with none.
     init(folder: URL) throws
 
     func begin() -> Handle
 
-    /// Records one event; once this has returned, the caller takes it for recorded.
+    /// Records one event. Once this has returned, the caller considers the event recorded.
     func log(_ step: Step, in login: Handle)
 
-    /// Sends a request, and records it with what became of it.
+    /// Sends a request, and records it with its outcome.
     func send(_ request: URLRequest, in login: Handle) async throws -> (Data, URLResponse)
 
     func end(_ login: Handle)
 
-    /// Returns when all that was recorded is in files.
+    /// Returns when everything that was recorded is in files.
     func finish() async throws
 }

@@ -6,8 +6,8 @@ import FoundationNetworking
 
 /// Logins one after the other: eight events, with one request in the middle.
 public enum Work {
-    /// Does what the arguments say: `FOLDER URL LOGINS`, with nanoseconds of calls as JSON into `FOLDER.json` at the end;
-    /// `FOLDER URL until-killed`, with the number of events recorded so far in `FOLDER.count`, eight bytes.
+    /// Follows the arguments. `FOLDER URL LOGINS` writes the nanoseconds of calls as JSON to `FOLDER.json` at the end.
+    /// `FOLDER URL until-killed` writes the number of events recorded so far to `FOLDER.count`, in eight bytes.
     public static func run<P: Peer>(_ peer: P.Type) async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let url = URL(string: arguments[2]) else {

@@ -63,7 +63,7 @@ enum Consumer {
         try await model.signIn(as: "ada")
         let report = await transactions.flush()
 
-        // Opened, two events, closed: all still there, because there is nowhere to deliver them.
+        // Opened, two events, closed: all four are still pending, because there is nowhere to deliver them.
         guard model.history == [.signedIn(Session(user: "ada"))], report.pending == 4, report.delivered == 0 else {
             print("signed in: \(model.history), flushed: \(report)")
             exit(1)

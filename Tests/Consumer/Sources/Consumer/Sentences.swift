@@ -1,7 +1,7 @@
 import Foundation
 import Waybill
 
-// What people write first. It is compiled, and never called.
+// The code that people write first. It is compiled, but never called.
 
 enum Upload: String, UseCase {
     case initiated, requestSent = "request sent"

@@ -1,7 +1,7 @@
 import Waybill
 
-// A program without a `main` function, as the first guide has it. In top-level code, the compiler prefers a function
-// that isn't async over an async one with the same arguments.
+// A program without a `main` function, as in the first guide. In top-level code, the compiler prefers a function that
+// isn't async over an async one with the same arguments.
 enum WordCount: String, UseCase { case wordsCounted }
 
 let transactions = TransactionManager(store: .inMemory)

@@ -1,7 +1,7 @@
 // Names that SwiftUI, SwiftData, Foundation, Observation and Combine export, and names that an app's own modules are
-// likely to have. A file that imports this module and Waybill finds each of them ambiguous that Waybill exports, too.
+// likely to have. In a file that imports this module and Waybill, each name that Waybill also exports is ambiguous.
 
-/// As SwiftData's.
+/// Like SwiftData's.
 @propertyWrapper
 public struct Query<Value> {
     public var wrappedValue: Value

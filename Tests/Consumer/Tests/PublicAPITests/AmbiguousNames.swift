@@ -1,8 +1,8 @@
 import Vocabulary
 import Waybill
 
-/// Names of another module used beside `import Waybill`. That it compiles is the proof: one that Waybill exports, too,
-/// would be ambiguous.
+/// Uses names of another module beside `import Waybill`. Compiling is the proof: a name that Waybill also exports would
+/// be ambiguous.
 struct AmbiguousNames {
     @Query var name = "Query"
 

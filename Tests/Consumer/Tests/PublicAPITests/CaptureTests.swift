@@ -9,8 +9,8 @@ enum Login: Int, UseCase {
 
 struct Refused: Error {}
 
-/// An integration for a client and one for a server, both of a stack that Waybill does not know and both with its
-/// public API alone, run against each other.
+/// Integrations for a client and for a server, run against each other. Both are for a stack that Waybill does not know,
+/// and use only Waybill's public API.
 @Suite(.timeLimit(.minutes(1)))
 struct CaptureTests {
     private let app = TransactionManager(store: .inMemory, correlatedHosts: ["api.example.com"])

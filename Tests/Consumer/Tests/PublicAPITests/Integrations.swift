@@ -1,7 +1,7 @@
 import Foundation
 import Waybill
 
-/// What somebody writes who wants the requests of a client recorded: around each request.
+/// An integration that records the requests of a client, with code around each request.
 struct RecordingClient: Sendable {
     var client: ToyClient
     var transactions: TransactionManager
@@ -26,7 +26,7 @@ struct RecordingClient: Sendable {
     }
 }
 
-/// What somebody writes who wants the requests of a server recorded: a middleware.
+/// An integration that records the requests of a server: a middleware.
 struct RecordingMiddleware: ToyMiddleware {
     var transactions: TransactionManager
 

@@ -1,4 +1,4 @@
-/// An HTTP stack that Waybill knows nothing of.
+/// An HTTP stack that Waybill does not know.
 struct ToyRequest: Sendable {
     var method = "POST"
     var host = "api.example.com"
@@ -15,7 +15,7 @@ struct ToyResponse: Sendable {
     var body: [UInt8] = []
 }
 
-/// Handlers behind each other, as server frameworks have them.
+/// A chain of handlers, as in server frameworks.
 protocol ToyMiddleware: Sendable {
     func handle(_ request: ToyRequest, next: @Sendable (ToyRequest) async throws -> ToyResponse) async throws
         -> ToyResponse
@@ -25,13 +25,13 @@ struct ToyServer: Sendable {
     var middleware: any ToyMiddleware
     var handler: @Sendable (ToyRequest) async throws -> ToyResponse
 
-    /// A handler that throws answers 500.
+    /// Answers 500 if the handler throws.
     func answer(_ request: ToyRequest) async -> ToyResponse {
         do { return try await middleware.handle(request, next: handler) } catch { return ToyResponse(status: 500) }
     }
 }
 
-/// Sends a request straight to a server, or loses the connection where there is none.
+/// Sends a request straight to a server. Without a server, the connection is lost.
 struct ToyClient: Sendable {
     struct ConnectionLost: Error {}
 
