@@ -92,7 +92,6 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   error String CODEC(ZSTD), -- JSON: the rest of it
   error_identity String CODEC(ZSTD), -- domain, name or code, and innermost cause
   parent FixedString(16), -- zeros: none
-  parent_part Int64 CODEC(Delta, ZSTD), -- its sequence; smallest number: none
   listed String CODEC(ZSTD), -- what lists show, for Waybill
   attribute_names Array(String) CODEC(ZSTD), -- latest values
   attribute_values Array(String) CODEC(ZSTD),

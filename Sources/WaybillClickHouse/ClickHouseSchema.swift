@@ -198,7 +198,6 @@ enum ClickHouseSchema {
                 Column("error", "String", codec: "ZSTD", "JSON: the rest of it"),
                 Column("error_identity", "String", codec: "ZSTD", "domain, name or code, and innermost cause"),
                 Column("parent", "FixedString(16)", "zeros: none"),
-                Column("parent_part", "Int64", codec: "Delta, ZSTD", "its sequence; smallest number: none"),
                 Column("listed", "String", codec: "ZSTD", "what lists show, for Waybill"),
                 Column("attribute_names", "Array(String)", codec: "ZSTD", "latest values"),
                 Column("attribute_values", "Array(String)", codec: "ZSTD", ""),

@@ -131,15 +131,22 @@ private actor PartsExport {
 
     func next() async throws -> ExportStream.Piece? {
         while true {
-            if let piece = try await current?.run({ memory in try memory.exportedPiece() }) { return piece }
+            if let piece = try await piece() { return piece }
             guard try await beginNext() else { break }
             // Each begins with the header, alone.
-            if !format.header.isEmpty, isBegun { _ = try await current?.run { memory in try memory.exportedPiece() } }
+            if !format.header.isEmpty, isBegun { _ = try await piece() }
             isBegun = true
         }
         current = nil
         defer { isBegun = true }
         return isBegun || format.header.isEmpty ? nil : ExportStream.Piece(bytes: format.header)
+    }
+
+    /// The time limit applies to each piece, not to the whole export.
+    private func piece() async throws -> ExportStream.Piece? {
+        try await current?.run(until: Interruption(after: store.readLimit, by: store.clock)) { memory, interruption in
+            try memory.exportedPiece(until: interruption)
+        }
     }
 
     private func beginNext() async throws -> Bool {
@@ -159,9 +166,9 @@ private actor PartsExport {
     private func loadRange() async throws -> Bool {
         guard var ranges else { return false }
         defer { self.ranges = ranges }
+        try await current?.run { memory throws(WaybillError) in try memory.empty() }
         let thread = try current ?? MemoryStore.thread()
         current = thread
-        try await thread.run { memory throws(WaybillError) in try memory.empty() }
         do {
             guard let content = try await ranges.next() else { return false }
             try await thread.replay(ranges.books.names)

@@ -108,7 +108,7 @@ extension ClickHouseStore {
                 for index in content.books.indices { content.books[index].share.clocks = [] }
                 try await thread.replay(content)
             }
-            // Facts that have arrived are not taken.
+            // A store accepts no facts that its arrivals name already.
             try await thread.replay(
                 sources.map { source in
                     var books = source.books
@@ -177,7 +177,7 @@ extension ClickHouseTables {
         try await stranded(try await unplacedParts(of: sources))
     }
 
-    /// Returns those of some parts whose opening is there.
+    /// Returns those of some parts whose opening has arrived.
     func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
         var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {

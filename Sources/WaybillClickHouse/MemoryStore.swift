@@ -31,10 +31,8 @@ final class MemoryStore {
         export = try reader.export(scope, as: format, redactor: redactor)
     }
 
-    func exportedPiece() throws(WaybillError) -> ExportStream.Piece? {
-        guard let export else { return nil }
-        let before = export.factCount
-        return try export.piece().map { ExportStream.Piece(bytes: $0, factCount: export.factCount - before) }
+    func exportedPiece(until interruption: Interruption) throws -> ExportStream.Piece? {
+        try reader.reading(until: interruption) { try export?.countedPiece() }
     }
 
     static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {

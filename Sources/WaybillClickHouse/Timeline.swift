@@ -67,7 +67,7 @@ extension RowBinaryWriter {
             row.lastActivity, Int64(row.sources.count), Int64(row.events.count), Int64(row.exchanges.count),
             row.isJoined ? 1 : 0,
         ] { self.number(number) }
-        optional(row.closing.map { $0.at &- row.at })
+        optional(row.took)
         string(source.endedBy)
         optional(row.errorCode)
         string(row.errorDetail)
@@ -98,6 +98,11 @@ extension RowBinaryWriter {
         detail.errorCode = exchange.error?.code
         string(detail.text ?? "")
     }
+}
+
+extension TransactionRow {
+    /// The duration in microseconds; `nil` while it is open.
+    var took: Int64? { closing.map { $0.at &- at } }
 }
 
 extension RowBinaryReader {

@@ -78,7 +78,7 @@ extension RowBinaryWriter {
         guid(row.opening.source)
         for number in [
             row.opening.sequence, Int64(row.useCase), row.at, row.begun, row.closing?.sequence ?? 0,
-            row.closing.map { $0.at &- row.at } ?? ListCursor.places.lowerBound,
+            row.took ?? ListCursor.places.lowerBound,
         ] { integer(number) }
         integer(UInt8(clamping: row.outcome))
         integer(row.timeout)
@@ -89,7 +89,6 @@ extension RowBinaryWriter {
         string(row.errorDetail)
         string(DetailColumn(row.errorDetail).error(code: row.errorCode)?.identity.identityText ?? "")
         guid(row.parent ?? ClickHouseTables.none)
-        integer(row.parentPart ?? ClickHouseTables.missing)
         nested { $0.listed(row) }
         let attributes = row.attributes.sorted { $0.key < $1.key }
         array(attributes.map(\.key)) { $0.string($1) }

@@ -8,7 +8,7 @@ extension ClickHouseTables {
     private static let columns = """
         tx, version, gone, joined, source, sequence, use_case, at_us, begun_us, closed, took_us, outcome, timeout_us, \
         last_us, sample_ppm, sample_kept, slow_us, has_error, error_code, error, error_identity, parent, \
-        parent_part, listed, attribute_names, attribute_values, said, texts, \
+        listed, attribute_names, attribute_values, said, texts, \
         sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, source_ranks, \
         part_sources, part_use_cases, event_parts, event_codes, exchange_parts, exchange_sequences, exchange_opened_us, \
         exchange_took_us, exchange_methods, exchange_hosts, exchange_paths, exchange_states, exchange_statuses, exchange_received, \

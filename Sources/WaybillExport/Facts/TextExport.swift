@@ -96,6 +96,11 @@ package final class TextExport {
         return ready.popFirst()
     }
 
+    package func countedPiece() throws(WaybillError) -> ExportStream.Piece? {
+        let before = factCount
+        return try piece().map { ExportStream.Piece(bytes: $0, factCount: factCount - before) }
+    }
+
     /// Passes all pieces of one snapshot to `body`.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
@@ -186,10 +191,7 @@ final class StreamedExport {
     }
 
     func piece(until interruption: Interruption) throws -> ExportStream.Piece? {
-        guard let reader, let export else { return nil }
-        let before = export.factCount
-        return try reader.reading(until: interruption) { try export.piece() }
-            .map { ExportStream.Piece(bytes: $0, factCount: export.factCount - before) }
+        try reader?.reading(until: interruption) { try export?.countedPiece() }
     }
 }
 
