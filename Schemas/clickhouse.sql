@@ -132,7 +132,8 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   INDEX begun begun_us TYPE minmax GRANULARITY 1,
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,
-  INDEX took took_us TYPE minmax GRANULARITY 1,
+  INDEX longest took_us TYPE minmax GRANULARITY 1,
+  INDEX shortest if(closed = 0, toInt64(9007199254740991), took_us) TYPE minmax GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -21,8 +21,6 @@ public struct ClickHouseAddress: Sendable, Hashable {
 
     package static let variables = (user: "WAYBILL_CLICKHOUSE_USER", password: "WAYBILL_CLICKHOUSE_PASSWORD")
 
-    package static func isMeant(by text: String) -> Bool { text.lowercased().hasPrefix("clickhouse:") }
-
     /// Parses an address.
     ///
     /// - Parameters:

@@ -242,7 +242,8 @@ enum ClickHouseSchema {
                 "INDEX begun begun_us TYPE minmax GRANULARITY 1",
                 "INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1",
                 "INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1",
-                "INDEX took took_us TYPE minmax GRANULARITY 1",
+                "INDEX longest took_us TYPE minmax GRANULARITY 1",
+                "INDEX shortest \(TransactionFilter.Order.shortest) TYPE minmax GRANULARITY 1",
             ]),
         Table(
             name: "changed", meaning: "transactions with outdated rows",

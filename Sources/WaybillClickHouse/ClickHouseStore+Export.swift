@@ -2,7 +2,7 @@
 package import Foundation
 import WaybillCore
 package import WaybillExport
-package import WaybillQueries
+import WaybillQueries
 import WaybillStore
 
 extension ClickHouseStore: ExportingStore {
@@ -63,16 +63,6 @@ extension ClickHouseStore: ExportingStore {
         }
         guard let found else { throw tables.tooMuch }
         return found
-    }
-
-    package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        try await exportByPages(exchanges, as: document, to: put)
-    }
-
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
-        try await reportByPages(request)
     }
 
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {

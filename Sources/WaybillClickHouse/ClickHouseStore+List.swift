@@ -143,7 +143,7 @@ extension ClickHouseTables {
             guard found.count < limit else { return found }
             found += try await first(limit - found.count, by: "begun_us", " AND begun_us \(beyond) \(far)")
         case .longest, .shortest:
-            found = try await first(limit, by: "took_us", " AND closed != 0")
+            found = try await first(limit, by: order.sql, " AND closed != 0")
             guard found.count < limit else { return found }
             found += try await first(limit - found.count, " AND closed = 0")
         }
@@ -243,8 +243,11 @@ extension TransactionFilter.Order {
         switch self {
         case .newest, .oldest: "begun_us"
         case .longest: "took_us"
-        case .shortest: "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), took_us)"
+        case .shortest: Self.shortest
         }
     }
+
+    /// Open transactions are the longest here. With `took_us`, each block of rows with an open one has the shortest.
+    static let shortest = "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), took_us)"
 }
 #endif

@@ -89,8 +89,9 @@ struct RowConditions: Sendable {
         case .sampled(.unchosen): return "sample_ppm >= 0 AND sample_kept"
         case .sampled(.none): return "sample_ppm < 0"
         case .oneIn(let count): return Self.sample(oneIn: count)
-        case .tookMoreThan(let duration): return "\(took(subject)) > \(duration.microseconds)"
-        case .tookLessThan(let duration): return "\(took(subject)) < \(duration.microseconds)"
+        case .tookMoreThan(let duration): return "\(took(subject, "took_us")) > \(duration.microseconds)"
+        case .tookLessThan(let duration):
+            return "\(took(subject, TransactionFilter.Order.shortest)) < \(duration.microseconds)"
         case .attribute(let name, let value):
             let said = SaidAttributes.texts(of: name, matching: value).map { "has(said, \(literal($0)))" }
             return said.joined(separator: " OR ")
@@ -192,9 +193,9 @@ struct RowConditions: Sendable {
         return "substring(\(column), 12, 5) = unhex('\(tail)')"
     }
 
-    private func took(_ subject: FilterExpression.Subject) -> String {
+    private func took(_ subject: FilterExpression.Subject, _ ofTransaction: String) -> String {
         subject == .transactions
-            ? "closed != 0 AND took_us"
+            ? "closed != 0 AND \(ofTransaction)"
             : "each_took_us != \(ClickHouseTables.missing) AND each_took_us"
     }
 

@@ -124,9 +124,7 @@ extension ExportingStore {
         case .some(let ids): why = ids.first.map { "There is no transaction \($0) here." }
         case .after, .since: why = "Nothing has come since then."
         }
-        let hint = format == .otlp ? "Only parts that were closed are spans." : nil
-        return WaybillError(
-            .notFound, (["Nothing was exported."] + [why, hint].compactMap(\.self)).joined(separator: " "))
+        return .nothingExported(why, format == .otlp ? "Only parts that were closed are spans." : nil)
     }
 }
 
@@ -153,18 +151,8 @@ extension ExportStream {
 }
 
 extension ExportingStore {
-    package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        try await exportByPages(exchanges, as: document, to: put)
-    }
-
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
-        try await reportByPages(request)
-    }
-
     /// Exports the newest 50,000 exchanges.
-    package func exportByPages(
+    package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         // Pages list the newest first, but the document begins with the oldest.
@@ -186,7 +174,7 @@ extension ExportingStore {
         )
     }
 
-    package func reportByPages(_ request: ListRequest) async throws -> TransactionReport {
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])
@@ -204,7 +192,7 @@ extension ExportingStore {
     }
 }
 
-extension ExportingStore where Self: BrowsableStore {
+extension SQLiteStore: ExportingStore {
     package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
@@ -219,9 +207,7 @@ extension ExportingStore where Self: BrowsableStore {
             try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
     }
-}
 
-extension SQLiteStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
         let (place, redactor) = (place, redactor)

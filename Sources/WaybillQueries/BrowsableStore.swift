@@ -284,27 +284,10 @@ package struct SourceDetails: Sendable {
     /// `nil` for the store's own sources, and without transactions.
     package var firstArrival: Date?
 
-    package init(
-        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?,
-        firstArrival: Date?
-    ) {
-        self.clocks = clocks
-        self.gaps = gaps
-        self.transactions = transactions
-        self.latestFact = latestFact
-        self.firstArrival = firstArrival
-    }
-
     package struct GapTime: Hashable, Sendable {
         package var gap: SourceRecord.Gap
         package var after: Date?
         package var before: Date?
-
-        package init(gap: SourceRecord.Gap, after: Date?, before: Date?) {
-            self.gap = gap
-            self.after = after
-            self.before = before
-        }
     }
 
     package struct Limits: Sendable, Hashable {

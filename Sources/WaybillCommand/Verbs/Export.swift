@@ -184,12 +184,13 @@ struct Export: AsyncParsableCommand {
             Terminal.write(increment.files.map { lake.place(of: $0.name) })
         } else if csv.rows == .transactions {
             try await writeRows("transaction") {
-                try await store.writeTransactions(
-                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1)
+                try await store.writeRows(
+                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1, of: store.transactions)
             }
         } else if csv.rows == .exchanges {
             try await writeRows("exchange") {
-                try await store.writeExchanges(request, style: csv.style, isCompressed: $0, redactor: .command, to: $1)
+                try await store.writeRows(
+                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1, of: store.exchanges)
             }
         } else if output == "-" {
             try await store.write(

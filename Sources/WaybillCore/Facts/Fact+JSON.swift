@@ -145,10 +145,7 @@ extension Named {
         return value
     }
 
-    fileprivate func encodeName(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(name)
-    }
+    fileprivate func encodeName(to encoder: any Encoder) throws { try name.encode(to: encoder) }
 }
 
 extension TransactionOutcome: Named, Codable {

@@ -89,8 +89,6 @@ package struct JSONWriter {
 
     // MARK: Values
 
-    package mutating func integer(_ value: Int) { integer(Int64(value)) }
-
     package mutating func integer(_ value: Int64) {
         separate()
         bytes.append(decimal: value)

@@ -14,8 +14,6 @@ package struct ReceivedSet: Sendable {
     package init(_ set: TransactionSet, received: Date) {
         self.init(set: Redactor().redacted(set), atMicroseconds: received.microseconds)
     }
-
-    package var received: Date { Date(microseconds: atMicroseconds) }
 }
 
 /// The result of an erasure.
@@ -67,10 +65,6 @@ public struct QuarantinedFact: Hashable, Sendable {
         self.fact = fact
     }
 
-    package init(id: FactID, reason: String, rejected: Date, fact: Fact? = nil) {
-        self.init(id: id, reason: reason, rejectedAtMicroseconds: rejected.microseconds, fact: fact)
-    }
-
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
@@ -94,12 +88,6 @@ package struct LegacyQuarantined: Equatable, Sendable {
         (self.transaction, self.reason) = (transaction, reason)
         (self.json, self.receivedMicroseconds) = (json, receivedMicroseconds)
     }
-
-    package init(transaction: GUID?, reason: String, json: String, received: Date) {
-        self.init(transaction: transaction, reason: reason, json: json, receivedMicroseconds: received.microseconds)
-    }
-
-    package var received: Date { Date(microseconds: receivedMicroseconds) }
 }
 
 package struct AppTotal: Hashable, Sendable, Codable {
@@ -125,12 +113,6 @@ package struct DeliveryPause: Hashable, Sendable {
         self.remainingMicroseconds = remainingMicroseconds
         self.wasAskedFor = wasAskedFor
     }
-
-    package init(failureCount: Int, remaining: Duration, wasAskedFor: Bool) {
-        self.init(failureCount: failureCount, remainingMicroseconds: remaining.microseconds, wasAskedFor: wasAskedFor)
-    }
-
-    package var remaining: Duration { .microseconds(remainingMicroseconds) }
 }
 
 /// The limits for the recorded data that a device keeps.

@@ -13,15 +13,11 @@ package struct ExchangeExport: Sendable {
     package var isCompressed: Bool
     package var redactor: Redactor
 
-    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor) {
+    /// Creates an export. By default, it redacts secrets by well-known names and shapes.
+    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor = Redactor()) {
         self.format = format
         self.isCompressed = isCompressed
         self.redactor = redactor
-    }
-
-    /// Creates an export that redacts secrets by well-known names and shapes.
-    package init(as format: ExchangeFormat, isCompressed: Bool = false) {
-        self.init(as: format, isCompressed: isCompressed, redactor: Redactor())
     }
 
     /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.

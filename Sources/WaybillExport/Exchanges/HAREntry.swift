@@ -57,44 +57,31 @@ struct HAREntry {
         if let transaction = record.transaction { writer.member("pageref", transaction) }
         writer.member("startedDateTime", Words.iso8601(exchange.openedMicroseconds))
         writer.member("time", milliseconds: timing?.total ?? 0)
-        writer.key("request")
-        writeRequest(to: &writer)
-        writer.key("response")
-        writeResponse(to: &writer)
-        writer.key("cache")
-        writer.beginObject()
-        writer.endObject()
-        writer.key("timings")
-        write(timing, to: &writer)
+        writer.object("request", writeRequest)
+        writer.object("response", writeResponse)
+        writer.object("cache") { _ in }
+        writer.object("timings") { write(timing, to: &$0) }
         writer.member("comment", comment)
         if exchange.transfer.webSocket != nil || !messages.rows.isEmpty { writeMessages(to: &writer) }
-        writer.key("_waybill")
-        writeOwn(to: &writer)
+        writer.object("_waybill", writeOwn)
         writer.endObject()
     }
 
     // MARK: Request
 
     private func writeRequest(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("method")
-        writer.string(exchange.method)
-        writer.key("url")
-        writer.string(absoluteURL)
+        writer.member("method", text: exchange.method)
+        writer.member("url", text: absoluteURL)
         writeHead(exchange.requestHeaderFields, to: &writer)
-        writer.key("queryString")
-        writer.pairs(query)
+        writer.pairs("queryString", query)
         if let body = bodies.request, body.isKept {
-            writer.key("postData")
-            writer.beginObject()
-            writer.key("mimeType")
-            writer.string(body.contentType ?? "")
-            write(body, to: &writer)
-            writer.endObject()
+            writer.object("postData") {
+                $0.member("mimeType", text: body.contentType ?? "")
+                write(body, to: &$0)
+            }
         }
         writer.member("headersSize", -1)
         writer.member("bodySize", exchange.sentByteCount ?? -1)
-        writer.endObject()
     }
 
     /// HAR requires scheme and host, but a server may know neither.
@@ -118,31 +105,24 @@ struct HAREntry {
     // MARK: Response
 
     private func writeResponse(to writer: inout JSONWriter) {
-        let wireByteCount = exchange.transfer.receivedWireByteCount
-        writer.beginObject()
+        let (fields, wireByteCount) = (exchange.responseHeaderFields, exchange.transfer.receivedWireByteCount)
         // Browsers also write 0 without a response.
         writer.member("status", exchange.status ?? 0)
-        writer.key("statusText")
-        writer.string("")
-        writeHead(exchange.responseHeaderFields, to: &writer)
-        writer.key("content")
-        writer.beginObject()
-        writer.member("size", exchange.receivedByteCount ?? -1)
-        if let size = exchange.receivedByteCount, let wireByteCount {
-            writer.member("compression", size - wireByteCount)
+        writer.member("statusText", text: "")
+        writeHead(fields, to: &writer)
+        writer.object("content") { writer in
+            writer.member("size", exchange.receivedByteCount ?? -1)
+            if let size = exchange.receivedByteCount, let wireByteCount {
+                writer.member("compression", size - wireByteCount)
+            }
+            writer.member("mimeType", text: bodies.response?.contentType ?? fields.value(for: "Content-Type") ?? "")
+            if let body = bodies.response { write(body, to: &writer) }
         }
-        writer.key("mimeType")
-        writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.value(for: "Content-Type") ?? "")
-        if let body = bodies.response { write(body, to: &writer) }
-        writer.endObject()
-        writer.key("redirectURL")
-        writer.string(
-            (300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : ""
-        )
+        let location = (300..<400).contains(exchange.status ?? 0) ? fields.value(for: "Location") : nil
+        writer.member("redirectURL", text: location ?? "")
         writer.member("headersSize", -1)
         writer.member("bodySize", wireByteCount ?? plainByteCount ?? -1)
         if let error = exchange.error { writer.member("_error", Words.error(error)) }
-        writer.endObject()
     }
 
     /// The size of an uncompressed body; `nil` if unknown.
@@ -156,23 +136,16 @@ struct HAREntry {
     // MARK: Both
 
     private func writeHead(_ fields: [HeaderField], to writer: inout JSONWriter) {
-        writer.key("httpVersion")
-        writer.string(exchange.transfer.httpVersion.map { "HTTP/\($0)" } ?? "")
-        writer.key("cookies")
-        writer.pairs([])
-        writer.key("headers")
-        writer.pairs(fields.map { ($0.name, $0.value) })
+        writer.member("httpVersion", text: exchange.transfer.httpVersion.map { "HTTP/\($0)" } ?? "")
+        writer.pairs("cookies", [])
+        writer.pairs("headers", fields.map { ($0.name, $0.value) })
     }
 
     private func write(_ body: ExchangeBody, to writer: inout JSONWriter) {
         if body.isKept {
-            writer.key("text")
-            if let text = body.text {
-                writer.string(text)
-            } else {
-                writer.string(Data(body.bytes).base64EncodedString())
-                writer.member("encoding", word: "base64")
-            }
+            let text = body.text
+            writer.member("text", text: text ?? Data(body.bytes).base64EncodedString())
+            if text == nil { writer.member("encoding", word: "base64") }
         }
         writer.member("comment", body.lack)
         writer.member("_omission", body.omission?.rawValue)
@@ -180,7 +153,6 @@ struct HAREntry {
 
     private func write(_ timing: ExchangeTiming?, to writer: inout JSONWriter) {
         let connecting = [timing?.connect, timing?.secure].compactMap(\.self)
-        writer.beginObject()
         writer.member("blocked", -1)
         writer.member("dns", milliseconds: timing?.lookup)
         // HAR includes TLS in this time, for compatibility with version 1.1.
@@ -190,7 +162,6 @@ struct HAREntry {
         writer.member("send", milliseconds: timing?.send ?? 0)
         writer.member("wait", milliseconds: timing?.wait ?? 0)
         writer.member("receive", milliseconds: timing?.receive ?? 0)
-        writer.endObject()
     }
 
     // MARK: What HAR has no place for
@@ -218,8 +189,7 @@ struct HAREntry {
             writer.key("time")
             writer.double(Double(row.timeMicroseconds ?? exchange.openedMicroseconds) / 1e6)
             writer.member("opcode", row.opcode)
-            writer.key("data")
-            writer.string(row.text ?? row.kept.map { Data($0.bytes).base64EncodedString() } ?? "")
+            writer.member("data", text: row.text ?? row.kept.map { Data($0.bytes).base64EncodedString() } ?? "")
             writer.member("_bytes", row.byteCount)
             writer.member("_lack", row.kept == nil || row.kept?.isCut == true ? row.lack : nil)
             writer.endObject()
@@ -228,7 +198,6 @@ struct HAREntry {
     }
 
     private func writeOwn(to writer: inout JSONWriter) {
-        writer.beginObject()
         if let transaction = record.transaction {
             writer.member("transaction", transaction)
             writer.member("support_code", transaction.supportCode.description)
@@ -248,19 +217,30 @@ struct HAREntry {
         writer.member("redirect", redirect)
         writer.member("error", exchange.error)
         writer.members(exchange.transfer)
-        writer.endObject()
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func pairs(_ pairs: [(String, String)]) {
+    mutating func object(_ name: StaticString, _ members: (inout JSONWriter) -> Void) {
+        key(name)
+        beginObject()
+        members(&self)
+        endObject()
+    }
+
+    /// Writes a text even if it is empty.
+    mutating func member(_ name: StaticString, text: String) {
+        key(name)
+        string(text)
+    }
+
+    fileprivate mutating func pairs(_ name: StaticString, _ pairs: [(String, String)]) {
+        key(name)
         beginArray()
         for (name, value) in pairs {
             beginObject()
-            key("name")
-            string(name)
-            key("value")
-            string(value)
+            member("name", text: name)
+            member("value", text: value)
             endObject()
         }
         endArray()
@@ -291,11 +271,10 @@ struct HARPages {
         writer.member("startedDateTime", Words.iso8601(record.exchange.openedMicroseconds))
         writer.member("id", transaction)
         writer.member("title", "\(record.useCaseName ?? "transaction") \(transaction.supportCode)")
-        writer.key("pageTimings")
-        writer.beginObject()
-        writer.member("onContentLoad", -1)
-        writer.member("onLoad", -1)
-        writer.endObject()
+        writer.object("pageTimings") {
+            $0.member("onContentLoad", -1)
+            $0.member("onLoad", -1)
+        }
         writer.endObject()
     }
 

@@ -128,7 +128,7 @@ struct ExportRow {
         row.integer("first_byte_after_us", firstByteAfter)
         row.integer("sent_bytes", sentByteCount)
         row.integer("received_bytes", receivedByteCount)
-        row.headerFields("headers", headerFields)
+        row.json("headers", headerFields) { $0.headerFields($1) }
         row.text("http_version", transfer.httpVersion)
         row.integer("received_wire_bytes", transfer.receivedWireByteCount)
         row.integer("lookup_us", transfer.phases.lookupMicroseconds)
@@ -136,7 +136,7 @@ struct ExportRow {
         row.integer("secure_us", transfer.phases.secureMicroseconds)
         row.integer("sent_after_us", sentAfter)
         row.bool("is_reused", transfer.isConnectionReused)
-        row.redirects("redirects", transfer.redirects)
+        row.json("redirects", transfer.redirects) { $0.redirects($1) }
         row.bool("is_mocked", transfer.isMocked ? true : nil)
         row.text("rule", transfer.rule)
     }
@@ -154,8 +154,8 @@ struct ExportRow {
 
     func writeLater(to row: inout some RowFormat) {
         row.text("error_name", error?.name)
-        row.underlying("error_underlying", error?.underlying ?? [])
-        row.texts("removed_attributes", removed)
+        row.json("error_underlying", error?.underlying ?? []) { $0.underlying($1) }
+        row.json("removed_attributes", removed) { $0.texts($1) }
         row.integer("messages_sent", transfer.webSocket?.sentMessageCount)
         row.integer("messages_received", transfer.webSocket?.receivedMessageCount)
         row.integer("pings", transfer.webSocket?.pingCount)

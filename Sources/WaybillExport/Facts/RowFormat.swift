@@ -20,15 +20,13 @@ protocol RowFormat: Sendable {
     mutating func bool(_ column: StaticString, _ value: Bool?)
     mutating func guid(_ column: StaticString, _ value: GUID?)
     mutating func text(_ column: StaticString, _ value: String?)
-    mutating func attributes(_ column: StaticString, _ value: Attributes)
-    mutating func texts(_ column: StaticString, _ value: [String])
-    mutating func headerFields(_ column: StaticString, _ value: [HeaderField])
-    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
-    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying])
+    mutating func json<Value: Collection>(
+        _ column: StaticString, _ value: Value, _ write: (inout JSONWriter, Value) -> Void)
 }
 
 extension RowFormat {
     mutating func integer(_ column: StaticString, _ value: Int?) { integer(column, value.map { Int64($0) }) }
+    mutating func attributes(_ column: StaticString, _ value: Attributes) { json(column, value) { $0.attributes($1) } }
 }
 
 /// One JSON object per line: https://github.com/ndjson/ndjson-spec.
@@ -67,20 +65,13 @@ struct NDJSONFormat: RowFormat {
     }
 
     mutating func text(_ column: StaticString, _ value: String?) { writer.member(column, value) }
-    mutating func attributes(_ column: StaticString, _ value: Attributes) { writer.member(column, value) }
-    mutating func texts(_ column: StaticString, _ value: [String]) { writer.member(column, value) }
-    mutating func headerFields(_ column: StaticString, _ value: [HeaderField]) { writer.member(column, value) }
 
-    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
+    mutating func json<Value: Collection>(
+        _ column: StaticString, _ value: Value, _ write: (inout JSONWriter, Value) -> Void
+    ) {
         guard !value.isEmpty else { return }
         writer.key(column)
-        writer.redirects(value)
-    }
-
-    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying]) {
-        guard !value.isEmpty else { return }
-        writer.key(column)
-        writer.underlying(value)
+        write(&writer, value)
     }
 }
 
@@ -149,31 +140,13 @@ package struct CSVFormat: RowFormat {
     /// First bytes of texts that get an apostrophe (OWASP, "CSV Injection").
     private static let marked: [UInt8] = Array("=+-@\t\r\n'".utf8)
 
-    mutating func attributes(_ column: StaticString, _ value: Attributes) {
-        json(value.isEmpty) { $0.attributes(value) }
-    }
-
-    mutating func texts(_ column: StaticString, _ value: [String]) {
-        json(value.isEmpty) { $0.texts(value) }
-    }
-
-    mutating func headerFields(_ column: StaticString, _ value: [HeaderField]) {
-        json(value.isEmpty) { $0.headerFields(value) }
-    }
-
-    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
-        json(value.isEmpty) { $0.redirects(value) }
-    }
-
-    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying]) {
-        json(value.isEmpty) { $0.underlying(value) }
-    }
-
-    private mutating func json(_ isEmpty: Bool, _ write: (inout JSONWriter) -> Void) {
+    mutating func json<Value: Collection>(
+        _ column: StaticString, _ value: Value, _ write: (inout JSONWriter, Value) -> Void
+    ) {
         separate()
-        guard !isEmpty else { return }
+        guard !value.isEmpty else { return }
         var writer = JSONWriter()
-        write(&writer)
+        write(&writer, value)
         writer.bytes.withUnsafeBufferPointer { append($0) }
     }
 

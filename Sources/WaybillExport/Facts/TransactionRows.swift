@@ -85,24 +85,9 @@ extension ExchangeRecord: CSVRecord {
 }
 
 extension ExportingStore {
-    /// Writes a CSV file with one row per matching transaction. Throws `.notFound` if there are none.
-    package func writeTransactions(
+    /// Writes a CSV file with one row per matching record. Throws `.notFound` if there are none.
+    package func writeRows<Record: CSVRecord>(
         _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor,
-        to put: ([UInt8]) throws -> Void
-    ) async throws -> Int {
-        try await writeRows(request, style, isCompressed, redactor, to: put) { try await transactions($0) }
-    }
-
-    /// Writes a CSV file with one row per matching exchange. Throws `.notFound` if there are none.
-    package func writeExchanges(
-        _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor,
-        to put: ([UInt8]) throws -> Void
-    ) async throws -> Int {
-        try await writeRows(request, style, isCompressed, redactor, to: put) { try await exchanges($0) }
-    }
-
-    private func writeRows<Record: CSVRecord>(
-        _ request: ListRequest, _ style: CSVStyle, _ isCompressed: Bool, _ redactor: Redactor,
         to put: ([UInt8]) throws -> Void, of page: (ListRequest) async throws -> RecordPage<Record>
     ) async throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
@@ -110,11 +95,7 @@ extension ExportingStore {
         request[.limit] = "\(ListRequest.limits.upperBound)"
         repeat {
             let page = try await page(request)
-            guard count > 0 || !page.rows.isEmpty else {
-                throw WaybillError(
-                    .notFound,
-                    (["Nothing was exported."] + [page.whyEmpty].compactMap(\.self)).joined(separator: " "))
-            }
+            guard count > 0 || !page.rows.isEmpty else { throw WaybillError.nothingExported(page.whyEmpty) }
             var rows = CSVFormat()
             if count == 0 { rows.copy((style.beginning + CSVFormat.header(Record.columns(style)))[...]) }
             for record in page.rows {

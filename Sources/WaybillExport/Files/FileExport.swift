@@ -58,8 +58,13 @@ extension StoreReader {
             case .after, .since: "Nothing has come since then."
             case .quarantine: "Nothing is in quarantine."
             }
-        let hint = format == .otlp ? " Only parts that were closed are spans." : ""
-        return WaybillError(.notFound, "Nothing was exported. \(why)\(hint)")
+        return .nothingExported(why, format == .otlp ? "Only parts that were closed are spans." : nil)
+    }
+}
+
+extension WaybillError {
+    static func nothingExported(_ reasons: String?...) -> WaybillError {
+        WaybillError(.notFound, (["Nothing was exported."] + reasons.compactMap(\.self)).joined(separator: " "))
     }
 }
 

@@ -55,10 +55,7 @@ struct SpanWriter {
         }
         resource = source.id
         json.beginObject()
-        json.key("resource")
-        json.beginObject()
-        json.keyValues(source.resource)
-        json.endObject()
+        json.object("resource") { $0.keyValues(source.resource) }
         json.key("scopeSpans")
         json.beginArray()
     }
@@ -140,11 +137,10 @@ struct SpanWriter {
             json.member("flags", link.flags)
         }
         if let status = span.status {
-            json.key("status")
-            json.beginObject()
-            json.member("code", status.rawValue)
-            json.member("message", span.statusMessage)
-            json.endObject()
+            json.object("status") {
+                $0.member("code", status.rawValue)
+                $0.member("message", span.statusMessage)
+            }
         }
         json.endObject()
     }
@@ -173,9 +169,7 @@ extension JSONWriter {
         key("value")
         beginObject()
         switch value {
-        case .string(let value):
-            key("stringValue")
-            string(value)
+        case .string(let value): member("stringValue", text: value)
         case .integer(let value): member("intValue", "\(value)")
         case .double(let value):
             key("doubleValue")

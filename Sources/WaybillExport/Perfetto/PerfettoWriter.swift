@@ -31,7 +31,7 @@ struct PerfettoWriter {
             let part = FactID(source: entry.id.source, sequence: entry.part)
             event("i", entry.label, thread(of: part, in: record), at: entry.timeMicroseconds) { json in
                 json.member("s", word: "t")
-                json.arguments {
+                json.object("args") {
                     $0.member("error", entry.error.map(Words.error))
                     $0.member("attributes", entry.attributes)
                 }
@@ -47,7 +47,7 @@ struct PerfettoWriter {
             at: part.openedMicroseconds
         ) { json in
             json.member("dur", duration)
-            json.arguments {
+            json.object("args") {
                 $0.member("transaction", record.summary.id)
                 $0.member("support_code", record.summary.id.supportCode.description)
                 $0.member("outcome", part.outcome.name)
@@ -63,7 +63,7 @@ struct PerfettoWriter {
         let id = nextNumber()
         event("b", name, thread, at: exchange.openedMicroseconds) { json in
             json.member("id", id)
-            json.arguments {
+            json.object("args") {
                 $0.member("role", exchange.role.name)
                 $0.member("state", exchange.state?.name)
                 $0.member("status", exchange.status)
@@ -102,7 +102,7 @@ struct PerfettoWriter {
     }
 
     private mutating func name(_ kind: String, _ name: String, _ thread: Thread) {
-        event("M", kind, thread, at: nil) { $0.arguments { $0.member("name", name) } }
+        event("M", kind, thread, at: nil) { $0.object("args") { $0.member("name", name) } }
     }
 
     private mutating func event(
@@ -112,8 +112,7 @@ struct PerfettoWriter {
         isBegun = true
         json.beginObject()
         json.member("ph", word: phase)
-        json.key("name")
-        json.string(name)
+        json.member("name", text: name)
         json.member("cat", word: "waybill")
         json.member("pid", thread.process)
         json.member("tid", thread.number)
@@ -122,15 +121,6 @@ struct PerfettoWriter {
         members(&json)
         json.endObject()
         json.endLine()
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func arguments(_ members: (inout JSONWriter) -> Void) {
-        key("args")
-        beginObject()
-        members(&self)
-        endObject()
     }
 }
 
@@ -150,11 +140,7 @@ extension ExportingStore {
                 count += 1
             }
             request[.cursor] = try pages.next(after: page)
-            guard count > 0 || request[.cursor] != nil else {
-                throw WaybillError(
-                    .notFound,
-                    (["Nothing was exported."] + [page.whyEmpty].compactMap(\.self)).joined(separator: " "))
-            }
+            guard count > 0 || request[.cursor] != nil else { throw WaybillError.nothingExported(page.whyEmpty) }
         } while request[.cursor] != nil
         try put(gzip?.compress(PerfettoWriter.end) ?? PerfettoWriter.end)
         if let gzip { try put(gzip.finish()) }

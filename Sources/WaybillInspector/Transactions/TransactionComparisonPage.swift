@@ -145,10 +145,6 @@ package struct TransactionComparisonAddress {
     var second: String
     var clocks: ShownClocks
 
-    package init(first: String, second: String, clocks: ShownClocks) {
-        (self.first, self.second, self.clocks) = (first, second, clocks)
-    }
-
     /// The path relative to the inspector's root, for example `beside?a=K7QD-3M2X&b=Z2M4-NAR7`.
     package var path: String {
         let clocks = clocks == .aligned ? "" : "&clocks=\(clocks.rawValue)"

@@ -192,13 +192,7 @@ struct FilterScanner {
         if text[index] == "\"" {
             return FilterExpression.Term(nil, try quotedValue(), at: start + 1)
         }
-        while index < text.count, !text[index].properties.isWhitespace, Self.relations[text[index]] == nil {
-            if text[index] == "\"" {
-                throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index)
-            }
-            index += 1
-        }
-        let word = string(start..<index)
+        let word = try unquoted(isWord: true)
         guard index < text.count, let relation = Self.relations[text[index]] else {
             return FilterExpression.Term(nil, word, at: start)
         }
@@ -210,7 +204,7 @@ struct FilterScanner {
         let isQuoted = text[index] == "\""
         let valueStart = isQuoted ? index + 1 : index
         return FilterExpression.Term(
-            key, isQuoted ? try quotedValue() : try plainValue(), relation, at: valueStart)
+            key, isQuoted ? try quotedValue() : try unquoted(isWord: false), relation, at: valueStart)
     }
 
     private func key(_ word: String, at start: Int) throws(FilterMistake) -> FilterExpression.Key {
@@ -241,9 +235,12 @@ struct FilterScanner {
         .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed.",
     ]
 
-    private mutating func plainValue() throws(FilterMistake) -> String {
+    /// A word also ends before a relation.
+    private mutating func unquoted(isWord: Bool) throws(FilterMistake) -> String {
         let start = index
-        while index < text.count, !text[index].properties.isWhitespace {
+        while index < text.count, !text[index].properties.isWhitespace,
+            !isWord || Self.relations[text[index]] == nil
+        {
             if text[index] == "\"" {
                 throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index)
             }

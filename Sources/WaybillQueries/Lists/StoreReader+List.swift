@@ -28,20 +28,6 @@ extension StoreReader {
         try connection.statement("SELECT id, uuid FROM sources ORDER BY id").rows { row in (row.int(0), row.guid(1)) }
     }
 
-    func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
-        in scope: ListQuery.Scope
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
-        let limit = min(max(1, limit), Int(Int32.max))
-        let query = ListQuery(filter, limit: limit + 1, after: place, now: wall, in: scope)
-        return try read { () throws(WaybillError) in
-            let found = try leaders(query, filter.order)
-            let next = found.count > limit ? found[limit - 1].description : nil
-            return RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next)
-        }
-    }
-
     package func leaders(_ query: ListQuery, _ order: TransactionFilter.Order) throws(WaybillError) -> [ListCursor] {
         var found: [ListCursor] = []
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in

@@ -5,39 +5,34 @@ extension StoreReader {
     /// With a budget, transactions with the text as ID or support code are first, and the page may end early.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int64,
-        budget: SearchBudget? = nil
+        budget: SearchBudget? = nil, in scope: ListQuery.Scope = .all
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        guard let budget, filter.isSearch else {
-            return try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
-        }
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
+        let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) {
+            if budget != nil, place == nil, filter.isSearch,
+                let page = try transactionsByID(matching: filter, limit: limit, now: wall)
+            {
                 return page
             }
-            return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, budget)
+            let found = try leaders(matching: filter, limit: limit, after: place, now: wall, budget, in: scope)
+            var page = RecordPage(rows: try summaries(of: found.leaders, now: wall), next: found.next?.description)
+            page.progress = found.progress
+            return page
         }
-    }
-
-    private func search(
-        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64, _ budget: SearchBudget
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        let found = try leaders(matching: filter, limit: limit, after: cursor, now: wall, budget)
-        var page = RecordPage(rows: try summaries(of: found.leaders, now: wall), next: found.next?.description)
-        page.progress = found.progress
-        return page
     }
 
     /// Without a budget, the list is complete, or has `limit` rows.
     func leaders(
         matching filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int64,
-        _ budget: SearchBudget?
+        _ budget: SearchBudget?, in scope: ListQuery.Scope = .all
     ) throws(WaybillError) -> FoundLeaders {
         func page(_ found: [ListCursor]) -> FoundLeaders {
             FoundLeaders(leaders: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1] : nil)
         }
         guard let budget, filter.isSearch else {
-            return page(try leaders(ListQuery(filter, limit: limit + 1, after: cursor, now: wall), filter.order))
+            let query = ListQuery(filter, limit: limit + 1, after: cursor, now: wall, in: scope)
+            return page(try leaders(query, filter.order))
         }
         var (place, lookedAt) = (cursor, 0)
         var found: [ListCursor] = []

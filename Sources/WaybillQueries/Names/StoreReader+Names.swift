@@ -168,8 +168,6 @@ package final class NameTable {
         try event(-1, of: code, source: source, app: app, version: version)
     }
 
-    package func useCase(_ code: Int) throws(WaybillError) -> String { try knownUseCase(code) ?? "use case \(code)" }
-
     package func knownUseCase(_ code: Int) throws(WaybillError) -> String? {
         try connection.statement(
             "SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1 AND substr(app_version, -1) <> char(1)"

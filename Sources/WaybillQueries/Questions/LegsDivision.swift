@@ -150,79 +150,152 @@ package struct PartialLegs: Mergeable {
     }
 }
 
+/// The transactions and exchanges of a client. They are packed: there may be millions before all of them are known.
 struct UndividedLegs: Mergeable {
-    private var transactions: [Transaction] = []
-    private var exchanges: [TiedExchange] = []
+    private var transactions = PackedNumbers()
+    /// Of each transaction.
+    private var segments: [String?] = []
+    private var exchanges = PackedNumbers()
     private var servers: [GUID] = []
-
-    private struct Transaction {
-        var sequence: Int64
-        var span: ClosedRange<Int64>
-        var segment: String?
-        var weight: Int64
-    }
 
     mutating func add(
         _ transaction: TransactionCursor.Transaction, closedAt: Int64, segment: String?
     ) {
-        transactions.append(
-            Transaction(
-                sequence: transaction.sequence, span: transaction.span(until: closedAt), segment: segment,
-                weight: transaction.weight))
+        let span = transaction.span(until: closedAt)
+        transactions.append(transaction.sequence)
+        transactions.append(span.lowerBound)
+        transactions.append(span.upperBound &- span.lowerBound)
+        transactions.append(transaction.weight)
+        segments.append(segment)
     }
 
     mutating func add(
         exchangesOf source: Int64, id: GUID, among caused: CausedParts, _ sources: SourceDirectory,
         _ connection: Connection
     ) throws(WaybillError) {
-        let parts = Set(transactions.map(\.sequence))
+        var parts: Set<Int64> = []
+        forEachTransaction { parts.insert($0.sequence) }
         let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, among: caused, connection)
-        for var exchange in found where exchange.isSample || parts.contains(exchange.part) {
-            if let server = exchange.server.flatMap({ sources[$0.source]?.id }) {
-                exchange.server?.source = place(of: server)
-            }
-            exchanges.append(exchange)
+        for exchange in found where exchange.isSample || parts.contains(exchange.part) {
+            add(exchange, from: exchange.server.flatMap { sources[$0.source]?.id })
         }
     }
 
     mutating func add(_ exchange: TransactionRow.Exchange, of client: GUID, in row: TransactionRow) {
         let cause = FactID(source: client, sequence: exchange.sequence)
         var tied = TiedExchange(exchange, ofPart: row.parts[exchange.part].sequence)
+        var server: GUID?
         // Several parts may name this exchange as their cause.
         if let part = row.parts.firstIndex(where: { $0.cause == cause }),
             row.parts.lastIndex(where: { $0.cause == cause }) == part
         {
-            tied.server = row.server(part, at: place(of: row.sources[row.parts[part].source].id))
+            (tied.server, server) = (row.server(part), row.sources[row.parts[part].source].id)
         }
-        if tied.isSample || exchange.part == 0 && row.isChosen { exchanges.append(tied) }
+        if tied.isSample || exchange.part == 0 && row.isChosen { add(tied, from: server) }
     }
 
-    var isEmpty: Bool { transactions.isEmpty && exchanges.isEmpty }
-
-    private mutating func place(of server: GUID) -> Int64 {
-        if let place = servers.firstIndex(of: server) { return Int64(place) }
-        servers.append(server)
-        return Int64(servers.count - 1)
+    /// - Parameter server: The source of the exchange's server; `nil` for none.
+    private mutating func add(_ exchange: TiedExchange, from server: GUID?) {
+        var exchange = exchange
+        if let server, exchange.server != nil {
+            let place = servers.firstIndex(of: server) ?? servers.endIndex
+            if place == servers.endIndex { servers.append(server) }
+            exchange.server?.source = Int64(place)
+        } else {
+            exchange.server = nil
+        }
+        exchange.write(to: &exchanges)
     }
+
+    var isEmpty: Bool { segments.isEmpty && exchanges.bytes.isEmpty }
 
     mutating func merge(_ other: consuming UndividedLegs) {
-        transactions += other.transactions
-        let places = other.servers.map { place(of: $0) }
-        for var exchange in other.exchanges {
-            if let server = exchange.server { exchange.server?.source = places[Int(server.source)] }
-            exchanges.append(exchange)
+        transactions.bytes += other.transactions.bytes
+        segments += other.segments
+        var reader = other.exchanges.reader
+        while let exchange = TiedExchange(from: &reader) {
+            add(exchange, from: exchange.server.map { other.servers[Int($0.source)] })
+        }
+    }
+
+    private func forEachTransaction(
+        _ body: ((sequence: Int64, span: ClosedRange<Int64>, segment: String?, weight: Int64)) -> Void
+    ) {
+        var reader = transactions.reader
+        for segment in segments {
+            guard let sequence = reader.next(), let start = reader.next(), let duration = reader.next(),
+                let weight = reader.next()
+            else { return }
+            body((sequence, start...max(start, start &+ duration), segment, weight))
         }
     }
 
     func divide(into collected: inout NamedSegments<CollectedLegs>) {
-        let known = OffsetExchanges(exchanges)
-        for transaction in transactions {
-            let division = LegsDivision(transaction.span, known.exchanges(of: transaction.sequence), known)
-            collected.add(to: transaction.segment) {
-                $0.add(
-                    division, transaction.span.upperBound - transaction.span.lowerBound, weight: transaction.weight)
-            }
+        var tied: [TiedExchange] = []
+        var reader = exchanges.reader
+        while let exchange = TiedExchange(from: &reader) { tied.append(exchange) }
+        let known = OffsetExchanges(tied)
+        forEachTransaction { (sequence, span, segment, weight) in
+            let division = LegsDivision(span, known.exchanges(of: sequence), known)
+            collected.add(to: segment) { $0.add(division, span.upperBound - span.lowerBound, weight: weight) }
         }
+    }
+}
+
+/// Numbers of one to ten bytes each: small ones are short, as in Protocol Buffers (`sint64`).
+struct PackedNumbers {
+    fileprivate(set) var bytes: [UInt8] = []
+
+    mutating func append(_ number: Int64) {
+        var rest = UInt64(bitPattern: number << 1 ^ number >> 63)
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    var reader: Reader { Reader(bytes: bytes[...]) }
+
+    struct Reader {
+        fileprivate var bytes: ArraySlice<UInt8>
+
+        mutating func next() -> Int64? {
+            var (number, shift): (UInt64, UInt64) = (0, 0)
+            while let byte = bytes.popFirst() {
+                number |= UInt64(byte & 0x7F) << shift
+                shift += 7
+                if byte < 0x80 { return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
+            }
+            return nil
+        }
+    }
+}
+
+extension TiedExchange {
+    fileprivate func write(to numbers: inout PackedNumbers) {
+        numbers.append((closed == nil ? 0 : 1) + (responded == nil ? 0 : 2) + (server == nil ? 0 : 4))
+        numbers.append(part)
+        numbers.append(sequence &- part)
+        numbers.append(opened)
+        for time in [closed, responded] { time.map { numbers.append($0 &- opened) } }
+        guard let server else { return }
+        numbers.append(server.source)
+        numbers.append(server.part)
+        numbers.append(server.opened)
+        numbers.append(server.answered &- server.opened)
+    }
+
+    fileprivate init?(from numbers: inout PackedNumbers.Reader) {
+        guard let kind = numbers.next() else { return nil }
+        func number(_ isThere: Bool = true) -> Int64? { isThere ? numbers.next() : nil }
+        guard let part = number(), let offset = number(), let opened = number() else { return nil }
+        self.init(
+            part: part, sequence: part &+ offset, opened: opened, closed: number(kind & 1 != 0).map { opened &+ $0 })
+        responded = number(kind & 2 != 0).map { opened &+ $0 }
+        guard kind & 4 != 0, let source = number(), let part = number(), let arrived = number(), let took = number()
+        else { return }
+        server = Server(source: source, part: part, opened: arrived, answered: arrived &+ took)
     }
 }
 
@@ -235,12 +308,12 @@ extension TiedExchange {
 }
 
 extension TransactionRow {
-    /// The server's share in an exchange; `nil` without an end.
-    func server(_ part: Int, at source: Int64) -> TiedExchange.Server? {
+    /// The server's share in an exchange, with no number of its source; `nil` without an end.
+    fileprivate func server(_ part: Int) -> TiedExchange.Server? {
         let ends = exchanges.lazy.filter { $0.part == part && $0.role == .server }.compactMap(\.closedAt)
         guard let answered = ends.min() ?? parts[part].closedAt else { return nil }
         return TiedExchange.Server(
-            source: source, part: parts[part].sequence, opened: parts[part].at, answered: answered)
+            source: 0, part: parts[part].sequence, opened: parts[part].at, answered: answered)
     }
 }
 

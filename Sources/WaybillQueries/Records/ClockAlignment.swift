@@ -119,7 +119,9 @@ extension Int64 {
 
 extension [TransactionRecord.Entry] {
     /// Sorts across sources by time, keeping the order within each source; ties by source.
-    fileprivate mutating func putInOrder() {
+    ///
+    /// A wall clock that was set back must not change the source's own order.
+    mutating func putInOrder() {
         var latest: [GUID: Int64] = [:]
         var placed: [(time: Int64, number: Int, entry: TransactionRecord.Entry)] = []
         for (number, entry) in enumerated() {

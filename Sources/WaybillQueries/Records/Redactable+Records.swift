@@ -160,21 +160,6 @@ extension TransactionSummary {
     public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
     /// The sampling rate of its use case, from 0 to 1; `nil` if every transaction is delivered.
     public var samplingRate: Double? { sampling.map { Double($0.perMillion) / 1_000_000 } }
-
-    package init(
-        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
-        error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
-        exchangeCount: Int,
-        isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil,
-        parent: GUID? = nil, parentPart: FactID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
-    ) {
-        self.init(
-            id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
-            durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
-            sourceCount: sourceCount,
-            eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner,
-            endedBy: endedBy, parent: parent, parentPart: parentPart, children: children, sampling: sampling)
-    }
 }
 
 extension TransactionRecord.Part {
@@ -238,13 +223,4 @@ extension ClockAlignment.Offset {
     public var duration: Duration { .microseconds(microseconds) }
     /// The largest error of ``duration``.
     public var uncertainty: Duration { .microseconds(uncertaintyMicroseconds) }
-}
-
-extension DeliveryState.QuarantineGroup {
-    package var firstRejected: Date { Date(microseconds: firstMicroseconds) }
-    package var lastRejected: Date { Date(microseconds: lastMicroseconds) }
-}
-
-extension DeliveryState.Hour {
-    package var begin: Date { Date(microseconds: beginMicroseconds) }
 }

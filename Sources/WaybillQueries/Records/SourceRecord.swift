@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 public import WaybillCore
 import WaybillStore
 
@@ -91,21 +91,8 @@ package struct DeliveryState: Sendable {
         package var settled: TransactionSummary?
         /// The last known pause since the last success; `nil` if delivery works or was never tried.
         package var pause: DeliveryPause?
-        /// The remaining pause of the delivery, and the number of consecutive failures; `nil` without a pause.
-        package var delay: (remaining: Duration, failureCount: Int)? {
-            pause.map { ($0.remaining, $0.failureCount) }
-        }
         /// The remaining facts of launches that have ended, by app.
         package var totals: [AppTotal]
-
-        package init(
-            pendingCount: Int64, deliveredCount: Int64, sending: (set: GUID, factCount: Int)?,
-            settled: TransactionSummary?,
-            pause: DeliveryPause?, totals: [AppTotal]
-        ) {
-            (self.pendingCount, self.deliveredCount, self.sending) = (pendingCount, deliveredCount, sending)
-            (self.settled, self.pause, self.totals) = (settled, pause, totals)
-        }
     }
 
     /// The facts of one source that a collector rejected for one reason.
@@ -117,27 +104,6 @@ package struct DeliveryState: Sendable {
         package var first, last: Int64
         package var firstMicroseconds, lastMicroseconds: Int64
         package var sample: Fact?
-
-        package init(
-            source: GUID, app: String, reason: String, count: Int, first: Int64, last: Int64, firstMicroseconds: Int64,
-            lastMicroseconds: Int64,
-            sample: Fact?
-        ) {
-            (self.source, self.app, self.reason, self.count) = (source, app, reason, count)
-            (self.first, self.last, self.sample) = (first, last, sample)
-            (self.firstMicroseconds, self.lastMicroseconds) = (firstMicroseconds, lastMicroseconds)
-        }
-
-        package init(
-            source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int64>,
-            rejected: ClosedRange<Date>, sample: Fact?
-        ) {
-            self.init(
-                source: source, app: app, reason: reason, count: count, first: sequences.lowerBound,
-                last: sequences.upperBound,
-                firstMicroseconds: rejected.lowerBound.microseconds, lastMicroseconds: rejected.upperBound.microseconds,
-                sample: sample)
-        }
     }
 
     /// The facts received in one hour.
@@ -147,23 +113,6 @@ package struct DeliveryState: Sendable {
         package var setCount: Int
         /// The number of new facts.
         package var factCount: Int
-
-        package init(beginMicroseconds: Int64, setCount: Int, factCount: Int) {
-            self.beginMicroseconds = beginMicroseconds
-            self.setCount = setCount
-            self.factCount = factCount
-        }
-
-        package init(begin: Date, setCount: Int, factCount: Int) {
-            self.init(beginMicroseconds: begin.microseconds, setCount: setCount, factCount: factCount)
-        }
-    }
-
-    package init(own: Own?, quarantine: [QuarantineGroup], quarantinedCount: Int, hours: [Hour]) {
-        self.own = own
-        self.quarantine = quarantine
-        self.quarantinedCount = quarantinedCount
-        self.hours = hours
     }
 }
 

@@ -128,10 +128,6 @@ package struct TransactionRow: Sendable {
         package var name: String
         /// Empty for underlying errors.
         package var text: String
-
-        package init(exchange: Int?, code: Int64, domain: String, name: String, text: String) {
-            (self.exchange, self.code, self.domain, self.name, self.text) = (exchange, code, domain, name, text)
-        }
     }
 
     package struct Event: Sendable {

@@ -6,23 +6,12 @@ package struct SourceClocks: Hashable, Sendable {
     /// The sources with comparable clocks, the latest one first.
     package var others: [Other]
 
-    package init(anchors: [ClockAnchor], others: [Other]) {
-        self.anchors = anchors
-        self.others = others
-    }
-
     package struct Other: Hashable, Sendable {
         package var source: TransactionRecord.Source
         /// The duration to add to its times to get this source's. Positive if this source's clock is ahead.
         package var offset: ClockAlignment.Offset
         /// The last transaction of both sources.
         package var transaction: GUID
-
-        package init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
-            self.source = source
-            self.offset = offset
-            self.transaction = transaction
-        }
     }
 
     package struct Change: Hashable, Sendable {
@@ -52,12 +41,7 @@ extension SourceClocks {
 extension StoreReader {
     package func clocks(of id: GUID, others limit: Int) throws(WaybillError) -> SourceClocks? {
         try read { () throws(WaybillError) in
-            guard
-                let row = try connection.statement("SELECT id FROM sources WHERE uuid = ?").first(
-                    id, transform: { $0.int(0) })
-            else {
-                return nil
-            }
+            guard let row = try row(of: id) else { return nil }
             return SourceClocks(
                 anchors: try WallClock(of: row, connection).anchors, others: try others(of: row, id, limit: limit))
         }

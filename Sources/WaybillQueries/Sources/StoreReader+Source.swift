@@ -75,18 +75,12 @@ extension StoreReader {
                 ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts l ON l.guid = p.guid AND l.listed_us IS NOT NULL \
                 GROUP BY l.source, l.sequence ORDER BY max(p.sequence) DESC
                 """
-            ).rows(row, limit) { row in (source: row.int(0), sequence: row.int(1)) }
-            var summaries: [TransactionSummary] = []
-            for leader in leaders {
-                if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) {
-                    summaries.append(summary)
-                }
-            }
-            return summaries
+            ).rows(row, limit) { row in ListCursor(listed: 0, source: row.int(0), sequence: row.int(1)) }
+            return try summaries(of: leaders, now: wall)
         }
     }
 
-    private func row(of source: GUID) throws(WaybillError) -> Int64? {
+    func row(of source: GUID) throws(WaybillError) -> Int64? {
         try connection.statement("SELECT id FROM sources WHERE uuid = ?").first(source) { row in row.int(0) }
     }
 }

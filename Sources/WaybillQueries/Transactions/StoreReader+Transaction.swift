@@ -12,7 +12,7 @@ extension StoreReader {
             else { return nil }
             let lastActivity = try connection.integer("SELECT \(SQL.lastActivity(guid: "?1"))", id)
             let sorted = shares.sorted(by: PartShare.precedes)
-            let timeline = Timeline(sorted, names: names ?? NameTable(connection))
+            let timeline = Timeline(shares: sorted, names: names ?? NameTable(connection))
             var sources: [TransactionRecord.Source] = []
             for share in sorted where !sources.contains(where: { $0.id == share.source.id }) {
                 sources.append(share.source)
@@ -179,12 +179,8 @@ extension StoreReader {
             SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
             WHERE p.parent = ? AND p.listed_us IS NOT NULL ORDER BY p.listed_us, s.uuid, p.sequence LIMIT ?
             """
-        ).rows(parent, limit) { row in (source: row.int(0), sequence: row.int(1)) }
-        var children: [TransactionSummary] = []
-        for leader in leaders {
-            if let child = try summary(leader: leader.sequence, of: leader.source, now: wall) { children.append(child) }
-        }
-        return children
+        ).rows(parent, limit) { row in ListCursor(listed: 0, source: row.int(0), sequence: row.int(1)) }
+        return try summaries(of: leaders, now: wall)
     }
 }
 

@@ -2,29 +2,19 @@ import WaybillCore
 import WaybillStore
 
 struct Timeline {
-    private let shares: [PartShare]
-    private let names: NameTable
-
-    init(_ shares: [PartShare], names: NameTable) {
-        self.shares = shares
-        self.names = names
-    }
+    let shares: [PartShare]
+    let names: NameTable
 
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
-        var places: [Place] = []
+        var entries: [TransactionRecord.Entry] = []
         let sources = Dictionary(grouping: shares, by: \.id.source)
         for (_, ofSource) in sources {
-            var latest = Int64.min
             let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
                 .sorted { ($0.1.atMicroseconds, $0.1.sequence) < ($1.1.atMicroseconds, $1.1.sequence) }
-            for (frame, fact) in facts {
-                // A wall clock that was set back must not change the source's own order.
-                latest = max(latest, frame.share.clock.wall(fact.atMicroseconds))
-                places.append(Place(time: latest, number: places.count, entry: try entry(for: fact, in: frame)))
-            }
+            for (frame, fact) in facts { entries.append(try entry(for: fact, in: frame)) }
         }
-        if sources.count > 1 { places.sort(by: Place.precedes) }
-        return places.map(\.entry)
+        if sources.count > 1 { entries.putInOrder() }
+        return entries
     }
 
     func exchanges() -> [TransactionRecord.Exchange] {
@@ -32,17 +22,6 @@ struct Timeline {
             ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
                 $1.openedMicroseconds, $1.id.source, $1.id.sequence
             )
-        }
-    }
-
-    private struct Place {
-        var time: Int64
-        /// Ascends within a source, to keep its order for equal times.
-        var number: Int
-        var entry: TransactionRecord.Entry
-
-        static func precedes(_ left: Place, _ right: Place) -> Bool {
-            (left.time, left.entry.id.source, left.number) < (right.time, right.entry.id.source, right.number)
         }
     }
 

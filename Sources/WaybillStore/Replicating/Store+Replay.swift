@@ -224,8 +224,6 @@ package struct StoreChanges: Sendable {
     package init(names: [NameChange] = [], tombstones: [Tombstone] = []) {
         (self.names, self.tombstones) = (names, tombstones)
     }
-
-    package var isEmpty: Bool { books.isEmpty && tombstones.isEmpty && removedSources.isEmpty && names.isEmpty }
 }
 
 package struct SourceBooks: Sendable {

@@ -23,13 +23,6 @@ package struct PlainEvent {
     package var atMicroseconds: Int64
     package var code: Int
 
-    package init(sequence: Int64, part: Int64, atMicroseconds: Int64, code: Int) {
-        self.sequence = sequence
-        self.part = part
-        self.atMicroseconds = atMicroseconds
-        self.code = code
-    }
-
     package var fact: Fact {
         Fact(sequence: sequence, part: part, atMicroseconds: atMicroseconds, content: .event(Fact.Event(code: code)))
     }

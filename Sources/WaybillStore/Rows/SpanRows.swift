@@ -56,10 +56,6 @@ package struct SpanRows {
         ).rows(transaction, source, transform: Self.spanWithOriginal)
     }
 
-    package func contains(_ transaction: GUID) throws(WaybillError) -> Bool {
-        try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE guid = ?)", transaction) != 0
-    }
-
     /// Returns the spans that arrived before `wall`, oldest first.
     package func waiting(before wall: Int64, limit: Int) throws(WaybillError) -> [(transaction: GUID, source: Int64)] {
         try connection.statement(

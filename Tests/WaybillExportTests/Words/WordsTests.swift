@@ -43,8 +43,9 @@ import WaybillQueries
         outcome: TransactionOutcome, perMillion: Int, isChosen: Bool, slow: Int64?, text: String
     ) {
         var summary = TransactionSummary(
-            id: GUID(), useCase: 0, useCaseName: "login", outcome: outcome, begun: Date(),
-            duration: outcome == .open ? nil : .seconds(6), sourceCount: 1, eventCount: 0, exchangeCount: 0)
+            id: GUID(), useCase: 0, useCaseName: "login", outcome: outcome, begunMicroseconds: 0,
+            durationMicroseconds: outcome == .open ? nil : 6_000_000, error: nil, attributes: [:], sourceCount: 1,
+            eventCount: 0, exchangeCount: 0, isWaitingForBeginner: false)
         #expect(Words.sampling(of: summary) == nil)
         summary.sampling = Fact.Sampling(perMillion: perMillion, isChosen: isChosen, slowMicroseconds: slow)
         #expect(Words.sampling(of: summary) == text)
