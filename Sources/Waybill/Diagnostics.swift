@@ -5,62 +5,48 @@ public import WaybillCore
 /// The state of recording and delivery.
 public struct RecordingHealth: Sendable, Hashable {
     /// The current problems, as sentences that say what to do.
-    public var problems: [WaybillError]
+    public var problems: [WaybillError] = []
     /// Likely mistakes, such as facts without a delivery, as sentences that say what to do.
-    public var hints: [String]
+    public var hints: [String] = []
     /// The number of facts that were not recorded for lack of room.
-    public var refused: Int64
+    public var refused: Int64 = 0
     /// The number of facts and bodies that ``TransactionManager/Options/willRecord`` withheld. No ledger counts them.
-    public var withheld: Int64
+    public var withheld: Int64 = 0
     /// The number of spans and log lines beyond 1,000 per part, or of events beyond 128 per span.
-    public var omittedReports: Int64
+    public var omittedReports: Int64 = 0
     /// The number of attributes that were cut or dropped because of `Limits`.
-    public var truncated: Int64
+    public var truncated: Int64 = 0
     /// The number of bodies that were cut because too much data waited for the disk.
-    public var omittedBodies: Int64
+    public var omittedBodies: Int64 = 0
     /// The number of unreadable header fields in incoming requests, which were ignored.
-    public var malformedHeaders: Int64
+    public var malformedHeaders: Int64 = 0
     /// The number of requests whose header field named another use case than the server's, which was recorded.
-    public var mismatchedUseCases: Int64
+    public var mismatchedUseCases: Int64 = 0
     /// The number of unrecorded requests with a use case that is not in
     /// ``TransactionManager/Options/Server-swift.struct/accepting``.
-    public var unknownUseCases: Int64
+    public var unknownUseCases: Int64 = 0
     /// The number of unrecorded requests beyond ``TransactionManager/Options/Server-swift.struct/joinsPerMinute`` or
     /// 1,000 per transaction.
-    public var refusedJoins: Int64
+    public var refusedJoins: Int64 = 0
     /// The number of use cases and events that were refused because their code was below 0 or beyond 2^53.
-    public var impossibleCodes: Int64
+    public var impossibleCodes: Int64 = 0
 
     /// Whether there are no problems and nothing was refused.
     public var isGood: Bool { problems.isEmpty && refused == 0 && impossibleCodes == 0 }
+
+    var unknownUseCaseHint: String? {
+        unknownUseCases == 0
+            ? nil
+            : "Requests named use cases that `options.server.accepting` does not have, and left no trace; add those that are yours."
+    }
 }
 
-package final class Counters: Sendable {
-    package struct Values: Sendable {
-        package var withheld: Int64 = 0
-        package var omittedReports: Int64 = 0
-        package var truncated: Int64 = 0
-        package var malformedHeaders: Int64 = 0
-        package var mismatchedUseCases: Int64 = 0
-        package var unknownUseCases: Int64 = 0
-        package var refusedJoins: Int64 = 0
-        package var impossibleCodes: Int64 = 0
+/// Holds what is counted; the manager adds the rest.
+package typealias Counters = Locked<RecordingHealth>
 
-        var unknownUseCaseHint: String? {
-            unknownUseCases == 0
-                ? nil
-                : "Requests named use cases that `options.server.accepting` does not have, and left no trace; add those that are yours."
-        }
-    }
-
-    private let values = Locked(Values())
-
-    package init() {}
-
-    package var current: Values { values.withLock { $0 } }
-
-    package func add(_ count: Int = 1, to counter: any WritableKeyPath<Values, Int64> & Sendable) {
-        values.withLock { $0[keyPath: counter] += Int64(count) }
+extension Locked<RecordingHealth> {
+    package func add(_ count: Int = 1, to counter: any WritableKeyPath<RecordingHealth, Int64> & Sendable) {
+        withLock { $0[keyPath: counter] += Int64(count) }
     }
 }
 

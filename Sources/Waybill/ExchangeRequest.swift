@@ -29,9 +29,7 @@ public struct ExchangeRequest: Hashable, Sendable {
             headerFields: .init(byName: request.allHTTPHeaderFields ?? [:]))
     }
 
-    func value(for name: String) -> String? {
-        headerFields.value(for: name)
-    }
+    func value(for name: String) -> String? { headerFields.value(for: name) }
 }
 
 /// The head of a response for ``ExchangeRecorder``, which redacts it.
@@ -56,9 +54,7 @@ public struct ExchangeResponse: Hashable, Sendable {
         self.init(status: response.statusCode, headerFields: .init(byName: response.allHeaderFields))
     }
 
-    func value(for name: String) -> String? {
-        headerFields.value(for: name)
-    }
+    func value(for name: String) -> String? { headerFields.value(for: name) }
 }
 
 extension [HeaderField] {

@@ -4,36 +4,19 @@ package import WaybillStore
 
 /// The checked options of a manager. Safe values replace invalid ones, which `problems` lists.
 package struct RecordingSettings: Sendable {
+    /// As they were given: those that can be invalid are below, checked.
+    package let options: TransactionManager.Options
     package var place: ResolvedLocation
     package var correlatedHosts = CorrelatedHosts()
     package var header = TransactionHeader.Format.standard()
-    package var useCases: Set<Int>? = []
-    package var joinsPerMinute = 6_000
-    package var traceContext = TraceContextPolicy.off
     package var redactor = Redactor()
-    package var additionalSecretNames: [String] = []
-    package var visibleNames: [String] = []
-    package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var openLimit = OpenLimit.standard
     package var retention = Retention()
-    package var catchesSignals = false
     var sampling = Sampling()
-    package var network = NetworkOptions()
-    package var clock: any TransactionClock = SystemClock()
-    package var canFlush: @Sendable () async -> Bool = { true }
-    package var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
     package var writesByItself = true
     package var recording = RecordingHealth.Mode.on
     package var mark: RecordingMark?
-    package var erasesPendingWhenOff = false
-    #if canImport(Darwin)
-    var mirrorsEvents = false
-    var marksDeviceState = false
-    #endif
-    #if os(iOS) || os(macOS) || os(visionOS)
-    var joinsCrashReports = false
-    #endif
     package var describe: @Sendable (GUID) -> SourceIdentity
     package var problems: [WaybillError] = []
     var truncatedAttributes = 0
@@ -43,29 +26,11 @@ package struct RecordingSettings: Sendable {
     }
 
     init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options, launch: LaunchSettings) {
+        self.options = options
         (place, problems) = (launch.store ?? store).resolved()
-        problems += launch.problems
-        useCases = options.server.accepting.codes
-        joinsPerMinute = options.server.joinsPerMinute
-        traceContext = options.server.traceContext
-        additionalSecretNames = options.privacy.additionalSecretNames
-        visibleNames = options.privacy.visibleNames
-        redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
-        keepsErrorTexts = options.privacy.keepsErrorTexts
-        network = options.network
-        problems += network.problems
-        clock = options.clock
-        canFlush = options.canFlush
-        willRecord = options.willRecord
-        erasesPendingWhenOff = options.erasesPendingWhenOff
-        catchesSignals = options.catchesSignals
-        #if canImport(Darwin)
-        mirrorsEvents = options.mirrorsEvents
-        marksDeviceState = options.marksDeviceState
-        #endif
-        #if os(iOS) || os(macOS) || os(visionOS)
-        joinsCrashReports = options.joinsCrashReports
-        #endif
+        problems += launch.problems + options.network.problems
+        redactor = Redactor(
+            additionalNames: options.privacy.additionalSecretNames, visibleNames: options.privacy.visibleNames)
         let (attributes, truncated) = redactor.attributes(options.sourceAttributes)
         truncatedAttributes = truncated
         let (app, appVersion) = (options.app, options.appVersion)
@@ -79,38 +44,33 @@ package struct RecordingSettings: Sendable {
         if options.memoryCapacity >= 16 {
             capacity = options.memoryCapacity
         } else {
-            problems.append(
-                WaybillError(
-                    .setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used.")
-            )
+            problems.add("A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used.")
         }
         if (1...OpenLimit.most).contains(options.maximumOpen) {
             openLimit = options.maximumOpen
         } else {
-            problems.append(
-                WaybillError(
-                    .setting,
-                    "A limit of \(options.maximumOpen) open transactions is out of range; \(openLimit) is used. Choose 1 to \(OpenLimit.most)."
-                ))
+            problems.add(
+                "A limit of \(options.maximumOpen) open transactions is out of range; \(openLimit) is used. Choose 1 to \(OpenLimit.most)."
+            )
         }
         decideHeader(options.header)
         for host in launch.correlatedHosts ?? correlatedHosts {
-            if let problem = self.correlatedHosts.add(host) { problems.append(WaybillError(.setting, problem)) }
+            if let problem = self.correlatedHosts.add(host) { problems.add(problem) }
         }
     }
 
-    var onlyUseCase: Int? { useCases?.count == 1 ? useCases?.first : nil }
+    var onlyUseCase: Int? {
+        let codes = options.server.accepting.codes
+        return codes?.count == 1 ? codes?.first : nil
+    }
 
     private mutating func decideHeader(_ asked: TransactionHeader.Format) {
         if !asked.name.isToken {
-            problems.append(
-                WaybillError(.setting, "“\(asked.name)” cannot be the name of a header field; \(header.name) is used."))
+            problems.add("“\(asked.name)” cannot be the name of a header field; \(header.name) is used.")
         } else if asked.isAmbiguous {
-            problems.append(
-                WaybillError(
-                    .setting,
-                    "The old form of the header field needs a name of its own, as apptxn-id; \(header.name) is used, in its own form alone."
-                ))
+            problems.add(
+                "The old form of the header field needs a name of its own, as apptxn-id; \(header.name) is used, in its own form alone."
+            )
         } else {
             header = asked
         }
@@ -123,10 +83,8 @@ package struct RecordingSettings: Sendable {
             let other: RecordingHealth.Mode = recording == .on ? .off : .on
             if mark?.says(isOn: other == .on) == true { recording = other }
             if mark == nil {
-                problems.append(
-                    WaybillError(
-                        .setting,
-                        "A store in memory cannot remember whether recording is on; remembersRecording does nothing."))
+                problems.add(
+                    "A store in memory cannot remember whether recording is on; remembersRecording does nothing.")
             }
         }
         recording = launch.recording ?? recording
@@ -136,20 +94,16 @@ package struct RecordingSettings: Sendable {
         retention = asked
         if asked.maximumByteCount < Retention.leastBytes {
             retention.maximumByteCount = Retention.leastBytes
-            problems.append(
-                WaybillError(
-                    .setting,
-                    "A store of \(asked.maximumByteCount) bytes is too small; \(Retention.leastBytes) bytes are used."))
+            problems.add(
+                "A store of \(asked.maximumByteCount) bytes is too small; \(Retention.leastBytes) bytes are used.")
         }
         if let count = asked.maximumTransactionCount, count < 1 {
             retention.maximumTransactionCount = nil
-            problems.append(
-                WaybillError(.setting, "A limit of \(count) transactions would keep nothing; they are not counted."))
+            problems.add("A limit of \(count) transactions would keep nothing; they are not counted.")
         }
         if asked.maximumAge <= .zero {
             retention.maximumAge = Retention().maximumAge
-            problems.append(
-                WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
+            problems.add("A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used.")
         }
     }
 }
@@ -188,10 +142,7 @@ struct LaunchSettings {
     private mutating func readDelivery(_ words: Words) {
         let token = words["Token"]
         guard let address = words["Collector"] else {
-            if token != nil {
-                problems.append(
-                    WaybillError(.setting, "WAYBILL_TOKEN was given without WAYBILL_COLLECTOR, and is ignored."))
-            }
+            if token != nil { problems.add("WAYBILL_TOKEN was given without WAYBILL_COLLECTOR, and is ignored.") }
             return
         }
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
@@ -203,10 +154,13 @@ struct LaunchSettings {
     }
 
     private mutating func reject(_ name: String, _ expected: String) {
-        problems.append(
-            WaybillError(
-                .setting, "WAYBILL_\(name.uppercased()) (or -Waybill\(name)) must be \(expected); it is ignored."))
+        problems.add("WAYBILL_\(name.uppercased()) (or -Waybill\(name)) must be \(expected); it is ignored.")
     }
+}
+
+extension [WaybillError] {
+    /// Appends what is wrong with a setting.
+    mutating func add(_ sentence: String) { append(WaybillError(.setting, sentence)) }
 }
 
 extension TransactionManager {

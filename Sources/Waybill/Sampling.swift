@@ -85,8 +85,7 @@ public struct Sampling: Hashable, Sendable {
         var (checked, problems): (Sampling, [WaybillError]) = (self, [])
         func check(_ rule: inout Rule, _ whose: String) {
             guard !(0...1).contains(rule.rate) else { return }
-            problems.append(
-                WaybillError(.setting, "A sampling rate of \(rule.rate)\(whose) is not between 0 and 1; 1 is used."))
+            problems.add("A sampling rate of \(rule.rate)\(whose) is not between 0 and 1; 1 is used.")
             rule.rate = 1
         }
         check(&checked.other, "")

@@ -52,7 +52,7 @@ extension TransactionManager {
                 let first = Locked<CheckedContinuation<Void, Never>?>(continuation)
                 activity.begin("deliver what was recorded") { isExpired in
                     if isExpired { end.end() }
-                    first.take()?.resume()
+                    first.withLock { $0.take() }?.resume()
                     // The system keeps the process running until this closure returns. It may call it twice.
                     done.wait()
                     done.signal()
@@ -72,7 +72,7 @@ extension TransactionManager {
                     report.error = WaybillError(
                         .transport, "The flush did not end in time; what was not delivered stays pending.")
                     await report.count(from: source)
-                    first.take()?.resume(returning: report)
+                    first.withLock { $0.take() }?.resume(returning: report)
                 }
             }
             let timer = Task { if (try? await Task.sleep(for: deadline)) != nil { end.end() } }
@@ -80,7 +80,7 @@ extension TransactionManager {
                 let report = await task.value
                 timer.cancel()
                 // A cancelled flush has an error that says less than the report of the deadline.
-                if report.error == nil || !end.hasEnded { first.take()?.resume(returning: report) }
+                if report.error == nil || !end.hasEnded { first.withLock { $0.take() }?.resume(returning: report) }
             }
         }
     }
@@ -145,14 +145,5 @@ extension TransactionManager {
             throw WaybillError(.store, "There is no store to copy: nothing was recorded.")
         }
         try await source.writer.run { _, store in try store.snapshot(to: file) }
-    }
-}
-
-extension Locked {
-    fileprivate func take<Wrapped>() -> Wrapped? where Value == Wrapped? {
-        withLock { value in
-            defer { value = nil }
-            return value
-        }
     }
 }

@@ -160,11 +160,11 @@ extension TransactionManager {
     }
 
     private func isAdmitted(_ told: IncomingTransaction, by source: SourceRecorder) -> Bool {
-        let now = source.settings.clock.uptimeMicroseconds()
+        let now = source.settings.options.clock.uptimeMicroseconds()
         if source.joins.admits(told.transaction, now: now) { return true }
         sources.counters.add(to: \.refusedJoins)
         diagnostics.once(
-            "Requests name more than \(source.settings.joinsPerMinute) new transactions a minute, or have more than "
+            "Requests name more than \(source.settings.options.server.joinsPerMinute) new transactions a minute, or have more than "
                 + "\(JoinGate.requestLimit) in one; nothing is recorded of the others. "
                 + "Set options.server.joinsPerMinute higher if they are yours.")
         return false
@@ -175,7 +175,7 @@ extension TransactionManager {
     ) -> IncomingTransaction? {
         let (told, isThere) = source.settings.header.read(header)
         if told == nil, isThere { ignored(source.settings.header.name) }
-        let traceContext = traceContext ?? source.settings.traceContext
+        let traceContext = traceContext ?? source.settings.options.server.traceContext
         guard traceContext != .off else { return told.map { IncomingTransaction($0) } }
         let field = header(TraceParent.fieldName)
         var traceParent = field.flatMap { TraceParent(parsing: $0) }
@@ -215,7 +215,7 @@ extension TransactionManager {
             return Erasure()
         }
         defer { sources.changes.tell(.reload) }
-        let wall = source.settings.clock.wallMicroseconds()
+        let wall = source.settings.options.clock.wallMicroseconds()
         for source in sources.liveForerunners {
             try await source.writer.run { _, store in try source.writer.scrubJournal(store) }
         }

@@ -240,23 +240,23 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sources = SourceRegistry(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
-        if let clock = settings?.clock {
+        if let clock = settings?.options.clock {
             sources.whenErased { [flusher] store, isEverything in
                 flusher.endUploads(in: store, isEverything: isEverything, at: clock.uptimeMicroseconds())
             }
         }
-        let clock = settings?.clock as? any RuleSchedule
+        let clock = settings?.options.clock as? any RuleSchedule
         rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
         #if canImport(Darwin)
-        if settings?.marksDeviceState == true {
+        if settings?.options.marksDeviceState == true {
             let watch = DeviceWatch(context)
             companions.withLock { $0[ObjectIdentifier(DeviceWatch.self)] = watch }
         }
         #endif
         #if os(iOS) || os(macOS) || os(visionOS)
-        if settings?.joinsCrashReports == true {
+        if settings?.options.joinsCrashReports == true {
             let reports = SystemReports(sources)
             companions.withLock { $0[ObjectIdentifier(SystemReports.self)] = reports }
         }
@@ -332,23 +332,20 @@ public final class TransactionManager: Sendable {
     /// The state of recording and delivery. Reading it waits for the store's thread, usually a few milliseconds.
     public var health: RecordingHealth {
         let source = sources.readableSource
-        let counts = sources.counters.current
-        return RecordingHealth(
-            problems: (sources.settings?.problems ?? []) + (sources.current?.useCases.problems ?? [])
-                + [
-                    source?.writer.problem, sources.problem, sources.sampling.problem, flusher.problem,
-                    passiveCapture.problem,
-                ].compactMap { $0 }
-                + rules.problems,
-            hints: [sources.modeHint, flusher.hint(on: source), counts.unknownUseCaseHint].compactMap { $0 }
-                + diagnostics.hints,
-            refused: source?.writer.recorder.refusedCount ?? 0, withheld: counts.withheld,
-            omittedReports: counts.omittedReports,
-            truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,
-            malformedHeaders: counts.malformedHeaders,
-            mismatchedUseCases: counts.mismatchedUseCases,
-            unknownUseCases: counts.unknownUseCases, refusedJoins: counts.refusedJoins,
-            impossibleCodes: counts.impossibleCodes)
+        var health = sources.counters.withLock { $0 }
+        health.problems =
+            (sources.settings?.problems ?? []) + (sources.current?.useCases.problems ?? [])
+            + [
+                source?.writer.problem, sources.problem, sources.sampling.problem, flusher.problem,
+                passiveCapture.problem,
+            ].compactMap { $0 }
+            + rules.problems
+        health.hints =
+            [sources.modeHint, flusher.hint(on: source), health.unknownUseCaseHint].compactMap { $0 }
+            + diagnostics.hints
+        health.refused = source?.writer.recorder.refusedCount ?? 0
+        health.omittedBodies = source?.writer.bodies.refusedCount ?? 0
+        return health
     }
 }
 

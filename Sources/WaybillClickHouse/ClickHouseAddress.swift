@@ -40,7 +40,7 @@ public struct ClickHouseAddress: Sendable, Hashable {
                 "A password is not for an address, which others see: put it into \(Self.variables.password).")
         }
         let database = String(url.path.drop { $0 == "/" })
-        guard let first = database.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first),
+        guard let first = database.utf8.first, !first.isDigit,
             database.utf8.allSatisfy({ $0.isNameByte })
         else {
             throw WaybillError(
@@ -87,14 +87,7 @@ public struct ClickHouseAddress: Sendable, Hashable {
 }
 
 extension UInt8 {
-    fileprivate var isNameByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
+    fileprivate var isNameByte: Bool { isLetterOrDigit || self == UInt8(ascii: "_") }
 }
 
 extension ClickHouseAddress {

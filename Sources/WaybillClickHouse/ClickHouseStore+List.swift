@@ -169,13 +169,9 @@ extension ClickHouseTables {
     func listed(_ transactions: [GUID], _ order: TransactionFilter.Order, now: Int64) async throws(WaybillError)
         -> [ListedRow]
     {
-        var rows: [ListedRow] = []
-        for some in transactions.inChunks(of: Self.idsPerStatement) {
-            rows += try await client.rows(
-                "SELECT tx, listed FROM transactions FINAL WHERE gone = 0 AND tx IN (\(Self.list(some)))", reading
-            ) { row in try row.listed(order, now: now) }
-        }
-        return rows
+        try await rows(
+            "SELECT tx, listed FROM transactions FINAL WHERE gone = 0 AND tx IN (?)", of: transactions
+        ) { row in try row.listed(order, now: now) }
     }
 
     /// Counts the children that have current rows.
@@ -185,9 +181,7 @@ extension ClickHouseTables {
         var counts: [GUID: TransactionSummary.Children] = [:]
         for some in parents.inChunks(of: Self.idsPerStatement) {
             let children = { (parents: String) in "FROM children WHERE parent IN (\(parents))" }
-            let having = try await client.rows("SELECT DISTINCT parent \(children(Self.list(some)))", reading) { row in
-                try row.guid()
-            }
+            let having = try await ids("SELECT DISTINCT parent \(children(Self.list(some)))")
             guard !having.isEmpty else { continue }
             let list = Self.list(having)
             try await client.forEachRow(

@@ -149,14 +149,10 @@ extension ClickHouseStore {
 
 extension ClickHouseTables {
     func relatives(of transactions: Set<GUID>) async throws(WaybillError) -> Set<GUID> {
-        var relatives: Set<GUID> = []
-        for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
-            let list = Self.list(some)
-            try await client.forEachRow(
-                "SELECT DISTINCT parent, child FROM children WHERE parent IN (\(list)) OR child IN (\(list))", reading
-            ) { row in relatives.formUnion([try row.guid(), try row.guid()]) }
-        }
-        return relatives
+        let pairs = try await rows(
+            "SELECT DISTINCT parent, child FROM children WHERE parent IN (?) OR child IN (?)", of: transactions
+        ) { row in [try row.guid(), try row.guid()] }
+        return Set(pairs.joined())
     }
 
     /// Returns SQL for some transactions without known parents and their descendants.
@@ -188,12 +184,11 @@ extension ClickHouseTables {
         -> (before: [GUID], after: [GUID])
     {
         func openings(_ relation: String, _ direction: String) async throws(WaybillError) -> [GUID] {
-            try await client.rows(
+            try await ids(
                 """
                 SELECT tx FROM by_source WHERE source = \(Self.literal(opening.source)) AND kind = 1 \
                 AND sequence \(relation) \(opening.sequence) ORDER BY sequence \(direction) LIMIT 1 BY sequence LIMIT \(limit)
-                """, reading
-            ) { row in try row.guid() }
+                """)
         }
         return (try await openings("<", "DESC"), try await openings(">", "ASC"))
     }

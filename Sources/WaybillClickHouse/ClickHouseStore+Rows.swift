@@ -160,10 +160,7 @@ extension ClickHouseTables {
     }
 
     fileprivate func allSources() async throws(WaybillError) -> Set<GUID> {
-        Set(
-            try await client.rows("SELECT DISTINCT source FROM books WHERE \(Self.isOfASource)", reading) { row in
-                try row.guid()
-            })
+        Set(try await ids("SELECT DISTINCT source FROM books WHERE \(Self.isOfASource)"))
     }
 
     fileprivate func attributes(where condition: String) async throws(WaybillError) -> Set<String> {

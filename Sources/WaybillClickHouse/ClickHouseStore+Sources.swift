@@ -76,27 +76,20 @@ extension ClickHouseStore {
 extension ClickHouseTables {
     /// Returns the last transactions that a source took part in, the last one first.
     fileprivate func latestTransactions(of source: GUID, limit: Int) async throws(WaybillError) -> [GUID] {
-        try await client.rows(
+        try await ids(
             """
             SELECT tx FROM by_source WHERE source = \(Self.literal(source)) AND kind = 1 \
             ORDER BY sequence DESC LIMIT 1 BY sequence LIMIT \(limit)
-            """, reading
-        ) { row in try row.guid() }
+            """)
     }
 
     /// Returns those of some transactions that have other sources, too, in the same order.
     fileprivate func shared(_ transactions: [GUID], of source: GUID) async throws(WaybillError) -> [GUID] {
-        var shared: Set<GUID> = []
-        for some in transactions.inChunks(of: Self.idsPerStatement) {
-            shared.formUnion(
-                try await client.rows(
-                    """
-                    SELECT DISTINCT tx FROM facts WHERE tx IN (\(Self.list(some))) AND kind = 1 \
-                    AND source != \(Self.literal(source))
-                    """, reading
-                ) { row in try row.guid() })
-        }
-        return transactions.filter(shared.contains)
+        let shared = try await rows(
+            "SELECT DISTINCT tx FROM facts WHERE tx IN (?) AND kind = 1 AND source != \(Self.literal(source))",
+            of: transactions
+        ) { row in try row.guid() }
+        return transactions.filter(Set(shared).contains)
     }
 
     /// Returns the openings of parts before and after gaps, and the latest fact.

@@ -182,7 +182,7 @@ extension ClickHouseTables {
     }
 
     private func hasSpans() async throws(WaybillError) -> Bool {
-        try await client.rows("SELECT tx FROM spans LIMIT 1", reading) { row in try row.guid() }.isEmpty == false
+        try await !ids("SELECT tx FROM spans LIMIT 1").isEmpty
     }
 
     func spans(where condition: String) async throws(WaybillError) -> [PlacedSpan] {

@@ -135,14 +135,10 @@ struct ClickHouseTables: Sendable {
 
     /// Returns the secrets that installations showed first; an empty one if they showed none.
     func installations(_ ids: some Collection<GUID>) async throws(WaybillError) -> [GUID: [UInt8]] {
-        var proofs: [GUID: [UInt8]] = [:]
-        for some in Array(ids).inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                "SELECT guid, argMin(proof, arrival) FROM installations WHERE guid IN (\(Self.list(some))) GROUP BY guid",
-                reading
-            ) { row in proofs[try row.guid()] = try row.string() }
-        }
-        return proofs
+        let proofs = try await rows(
+            "SELECT guid, argMin(proof, arrival) FROM installations WHERE guid IN (?) GROUP BY guid", of: ids
+        ) { row in (try row.guid(), try row.string()) }
+        return Dictionary(proofs) { first, _ in first }
     }
 
     /// Returns the last place of each process that inserted something behind `place`.
@@ -188,6 +184,22 @@ struct ClickHouseTables: Sendable {
         guard !sources.isEmpty else { return }
         let its = sources.joined(separator: " OR ")
         try await facts(where: "tx GLOBAL IN (SELECT tx FROM by_source WHERE \(its)) AND (\(its))", body)
+    }
+
+    /// Returns the IDs that a statement selects.
+    func ids(_ sql: String) async throws(WaybillError) -> [GUID] {
+        try await client.rows(sql, reading) { row in try row.guid() }
+    }
+
+    /// Returns rows about some IDs, which stand for each `?`. A long list takes several statements.
+    func rows<Value>(
+        _ sql: String, of ids: some Collection<GUID>, _ row: (inout RowBinaryReader) throws -> Value
+    ) async throws(WaybillError) -> [Value] {
+        var rows: [Value] = []
+        for some in Array(ids).inChunks(of: Self.idsPerStatement) {
+            rows += try await client.rows(sql.replacing("?", with: Self.list(some)), reading, row)
+        }
+        return rows
     }
 
     static func condition(_ source: GUID, _ sequences: SequenceRanges) -> String {

@@ -159,9 +159,7 @@ extension ClickHouseTables {
     }
 
     func hasFactsOutsideTransactions() async throws(WaybillError) -> Bool {
-        try await !client.rows(
-            "SELECT source FROM facts WHERE \(Self.isOfASource) AND \(Self.noTransaction) LIMIT 1", reading
-        ) { row in try row.guid() }.isEmpty
+        try await !ids("SELECT source FROM facts WHERE \(Self.isOfASource) AND \(Self.noTransaction) LIMIT 1").isEmpty
     }
 
     // MARK: Facts without a transaction

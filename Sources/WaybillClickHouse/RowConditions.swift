@@ -187,7 +187,7 @@ struct RowConditions: Sendable {
         return places.joined(separator: " OR ")
     }
 
-    private static func has(_ code: SupportCode, _ column: String) -> String {
+    static func has(_ code: SupportCode, _ column: String) -> String {
         // The last five of sixteen bytes.
         let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
         return "substring(\(column), 12, 5) = unhex('\(tail)')"

@@ -28,12 +28,7 @@ final class TransactionKeeper: Sendable {
 
     /// Makes rows in the background.
     func wake() {
-        guard tables.keepsRows,
-            isAwake.withLock({ isAwake in
-                defer { isAwake = true }
-                return !isAwake
-            })
-        else { return }
+        guard tables.keepsRows, !isAwake.withLock({ exchange(&$0, with: true) }) else { return }
         Task.detached {
             // Rows for more changes at once take less.
             try? await Task.sleep(for: .milliseconds(200))
@@ -211,9 +206,7 @@ extension ClickHouseTables {
     ///
     /// - Throws: ``TransactionLoader/TooMuch`` above the limit.
     func changedTransactions(limit: Int) async throws -> Set<GUID> {
-        let changed = try await client.rows("\(Self.outdated) LIMIT \(limit + 1)", reading) { row in
-            try row.guid()
-        }
+        let changed = try await ids("\(Self.outdated) LIMIT \(limit + 1)")
         guard changed.count <= limit else { throw TransactionLoader.TooMuch() }
         return Set(changed)
     }

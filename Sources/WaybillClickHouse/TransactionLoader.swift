@@ -156,22 +156,14 @@ struct TransactionLoader {
 
 extension ClickHouseTables {
     func transactions(with code: SupportCode, limit: Int) async throws(WaybillError) -> [GUID] {
-        // The last five of sixteen bytes.
-        let tail = GUID(high: 0, low: code.tail).description.filter { $0 != "-" }.suffix(10)
-        return try await client.rows(
-            "SELECT tx FROM facts WHERE substring(tx, 12, 5) = unhex('\(tail)') GROUP BY tx ORDER BY tx LIMIT \(limit)",
-            reading
-        ) { row in try row.guid() }
+        let its = RowConditions.has(code, "tx")
+        return try await ids("SELECT tx FROM facts WHERE \(its) GROUP BY tx ORDER BY tx LIMIT \(limit)")
     }
 
     func children(of parents: Set<GUID>) async throws(WaybillError) -> [(parent: GUID, id: GUID)] {
-        var children: [(parent: GUID, id: GUID)] = []
-        for some in Array(parents).inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                "SELECT DISTINCT parent, child FROM children WHERE parent IN (\(Self.list(some)))", reading
-            ) { row in children.append((try row.guid(), try row.guid())) }
-        }
-        return children
+        try await rows(
+            "SELECT DISTINCT parent, child FROM children WHERE parent IN (?)", of: parents
+        ) { row in (parent: try row.guid(), id: try row.guid()) }
     }
 
     /// The first exchanges of a source between two times, by its clock, or the last ones if `isBackwards`.

@@ -34,20 +34,15 @@ extension ClickHouseTables {
     }
 
     func versions(of transactions: [GUID]) async throws(WaybillError) -> [GUID: Int64] {
-        var versions: [GUID: Int64] = [:]
-        for some in transactions.inChunks(of: Self.idsPerStatement) {
-            try await client.forEachRow(
-                "SELECT tx, max(version) FROM transactions WHERE tx IN (\(Self.list(some))) GROUP BY tx", reading
-            ) { row in versions[try row.guid()] = try row.integer() }
-        }
-        return versions
+        let versions = try await rows(
+            "SELECT tx, max(version) FROM transactions WHERE tx IN (?) GROUP BY tx", of: transactions
+        ) { row in (try row.guid(), try row.integer(Int64.self)) }
+        return Dictionary(versions) { first, _ in first }
     }
 
     /// Returns the matching transactions in the order of a condition with `ORDER BY`.
     func transactions(where condition: String) async throws(WaybillError) -> [GUID] {
-        try await client.rows("SELECT tx FROM transactions FINAL WHERE gone = 0 AND \(condition)", reading) { row in
-            try row.guid()
-        }
+        try await ids("SELECT tx FROM transactions FINAL WHERE gone = 0 AND \(condition)")
     }
 
     /// Passes on rows in groups. If `first` excludes a transaction by its ID, servers read nothing else of it.

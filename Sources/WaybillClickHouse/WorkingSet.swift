@@ -138,33 +138,27 @@ struct WorkingSet {
 extension ClickHouseTables {
     /// Returns the sources of an installation, and the transactions that they took part in.
     func contents(of installation: GUID) async throws(WaybillError) -> (Set<GUID>, Set<GUID>) {
-        let sources = try await client.rows(
-            "SELECT DISTINCT source FROM books WHERE installation = \(Self.literal(installation))", reading
+        let its = "installation = \(Self.literal(installation))"
+        let sources = try await ids("SELECT DISTINCT source FROM books WHERE \(its)")
+        let transactions = try await rows(
+            "SELECT DISTINCT tx FROM by_source WHERE source IN (?)", of: sources
         ) { row in try row.guid() }
-        var transactions: Set<GUID> = []
-        for some in sources.inChunks(of: Self.idsPerStatement) {
-            transactions.formUnion(try await self.transactions(of: "source IN (\(Self.list(some)))"))
-        }
-        transactions.remove(Self.none)
-        return (Set(sources), transactions)
+        return (Set(sources), Set(transactions).subtracting([Self.none]))
     }
 
     /// `condition` is SQL about facts by source.
     func transactions(of condition: String) async throws(WaybillError) -> Set<GUID> {
-        Set(
-            try await client.rows("SELECT DISTINCT tx FROM by_source WHERE \(condition)", reading) { row in
-                try row.guid()
-            })
+        Set(try await ids("SELECT DISTINCT tx FROM by_source WHERE \(condition)"))
     }
 
     /// Returns transactions that began before a time, in groups. Of some, nothing may be left.
     func begun(before time: Int64) async throws(WaybillError) -> [[GUID]] {
-        try await client.rows(
+        try await ids(
             """
             SELECT DISTINCT tx FROM (SELECT tx FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) \
             UNION ALL SELECT tx FROM spans WHERE \(Self.isOfASource) AND \(time) = \(Int64.max)) ORDER BY tx
-            """, reading
-        ) { row in try row.guid() }.inChunks(of: 2_000).map(Array.init)
+            """
+        ).inChunks(of: 2_000).map(Array.init)
     }
 
     func transactionCount() async throws -> Int {

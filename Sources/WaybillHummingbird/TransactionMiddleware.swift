@@ -86,7 +86,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The code of an error that is a response is its status, unless it has its own.
     private func recorded(_ error: any Error) -> any Error {
         guard let response = error as? any HTTPResponseError, !(error is any RecordableError) else { return error }
-        let keepsTexts = transactions.sources.settings?.keepsErrorTexts ?? false
+        let keepsTexts = transactions.sources.settings?.options.privacy.keepsErrorTexts ?? false
         var recorded = RecordedError(error, includingText: keepsTexts)
         recorded.code = Int64(response.status.code)
         return recorded

@@ -142,7 +142,7 @@ public struct Inspector: Sendable {
 /// other sites can't send it (RFC 6265bis, `HttpOnly` and `SameSite=Strict`).
 extension Inspector {
     private func askToken(for request: InspectorRequest, _ route: InspectorRoute) -> InspectorResponse {
-        guard route.isPage else { return .page(LoginPage(to: "").html, status: 401) }
+        guard route.isPage else { return .page(InspectorFrame.loginPage(to: ""), status: 401) }
         let asked = request.path.split(separator: "/").joined(separator: "/")
         let destination = LoginDestination(asked + (request.query.isEmpty ? "" : "?\(request.query)"))
         let root = String(repeating: "../", count: max(0, route.depth - 1))
@@ -151,7 +151,7 @@ extension Inspector {
 
     private func loginPage(_ items: [(name: String, value: String)]) throws(InspectorProblem) -> InspectorResponse {
         guard access.hasLogin else { throw .loginIsElsewhere }
-        return .page(LoginPage(to: LoginDestination(items).path).html)
+        return .page(InspectorFrame.loginPage(to: LoginDestination(items).path))
     }
 
     private func logIn(_ request: InspectorRequest) async throws -> InspectorResponse {
@@ -167,7 +167,8 @@ extension Inspector {
             }
             return response
         } catch let problem as InspectorProblem {
-            return .page(LoginPage(to: destination.path, problem: problem.detail).html, status: problem.status)
+            return .page(
+                InspectorFrame.loginPage(to: destination.path, problem: problem.detail), status: problem.status)
         }
     }
 
@@ -216,7 +217,7 @@ struct ManagerAccess: InspectorAccess {
         }
         let app = settings.describe(GUID()).app
         return InspectedStore(
-            name: app, store: store, clock: settings.clock, redactor: redactor, hasControls: hasControls)
+            name: app, store: store, clock: settings.options.clock, redactor: redactor, hasControls: hasControls)
     }
 
     func logIn(token: String) -> String? { nil }

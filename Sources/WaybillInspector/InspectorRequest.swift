@@ -151,7 +151,7 @@ extension InspectorResponse {
     static func message(_ problem: InspectorProblem, depth: Int, hasControls: Bool = false) -> InspectorResponse {
         let frame = InspectorFrame(store: "", isLoggedIn: false, hasControls: hasControls)
         return .page(
-            MessagePage(problem.title, problem.detail, depth: max(1, depth), in: frame).html, status: problem.status)
+            frame.message(problem.title, problem.detail, depth: max(1, depth)), status: problem.status)
     }
 
     package static func nothing(at path: String) -> InspectorResponse {

@@ -101,7 +101,7 @@ extension TransactionManager {
         guard let source = await sources.drainedSource() else { return nil }
         let settings = source.settings
         return try await source.writer.run { opened, _ in
-            var store = try SQLiteStore(opened.place, clock: settings.clock)
+            var store = try SQLiteStore(opened.place, clock: settings.options.clock)
             store.redactor = settings.redactor
             return store
         }

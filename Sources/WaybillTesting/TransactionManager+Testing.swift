@@ -64,7 +64,7 @@ extension TransactionManager {
         let filter = filter ?? all
         guard let source = sources.readableSource else { return [] }
         for source in sources.liveForerunners { try source.writer.runAndWait { _, _ in } }
-        let now = source.settings.clock.wallMicroseconds()
+        let now = source.settings.options.clock.wallMicroseconds()
         return try source.writer.runAndWait { opened, _ in
             let reader = try opened.reader()
             let page = try reader.transactions(matching: filter, limit: .max, after: nil, now: now)

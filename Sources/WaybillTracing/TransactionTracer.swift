@@ -124,7 +124,7 @@ public struct TransactionTracer: Tracer {
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-        let traceContext = traceContext ?? transactions.sources.settings?.traceContext ?? .off
+        let traceContext = traceContext ?? transactions.sources.settings?.options.server.traceContext ?? .off
         // A recorder that is sending the request has already added the fields.
         if ExchangeRecorder.isSending {
             if traceContext == .off { next?.inject(context, into: &carrier, using: injector) }

@@ -91,7 +91,7 @@ private enum Login: Int, UseCase {
         #expect(try await text("/transactions", of: inspector).contains("Send the first set"))
         #expect(try await !text("/transactions?outcome=failed", of: inspector).contains("Send the first set"))
         #expect(
-            LoginPage(to: "", problem: "No.").html.text.contains("<p class=bad role=alert>No.</p><input"),
+            InspectorFrame.loginPage(to: "", problem: "No.").text.contains("<p class=bad role=alert>No.</p><input"),
             "An open paragraph would take the whole form with it.")
     }
 

@@ -63,11 +63,10 @@ public struct BodyPolicy: Sendable, Hashable {
     var problems: [WaybillError] {
         var problems = (hosts + paths + contentTypes).compactMap(\.problem)
         if !(0...1).contains(sample) {
-            problems.append(
-                WaybillError(.setting, "A sample of \(sample) is none between 0 and 1; the nearest is used."))
+            problems.add("A sample of \(sample) is none between 0 and 1; the nearest is used.")
         }
         if maximumByteCount < 1 || maximumStoreByteCount < 1 {
-            problems.append(WaybillError(.setting, "A limit of less than one byte keeps no body."))
+            problems.add("A limit of less than one byte keeps no body.")
         }
         return problems
     }

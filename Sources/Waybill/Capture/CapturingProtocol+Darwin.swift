@@ -224,11 +224,7 @@ private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSend
     }
 
     private func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
-        let answer = answer.withLock { answer in
-            defer { answer = nil }
-            return answer
-        }
-        answer?(disposition, credential)
+        answer.withLock { $0.take() }?(disposition, credential)
     }
 
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {

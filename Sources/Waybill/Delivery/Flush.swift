@@ -20,7 +20,7 @@ struct Flush {
     private var underWay: Set<GUID> = []
     private var hasPaused = false
 
-    private var clock: any TransactionClock { source.settings.clock }
+    private var clock: any TransactionClock { source.settings.options.clock }
 
     init(
         of source: SourceRecorder, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool,
@@ -43,7 +43,7 @@ struct Flush {
                 // The number of sets without facts that may follow, limited because a busy app has more after each set.
                 var newsSets: Int64?
                 repeat {
-                    guard await source.settings.canFlush() else {
+                    guard await source.settings.options.canFlush() else {
                         events.tell(.heldBack)
                         break
                     }
@@ -294,8 +294,7 @@ final class FlushEnd: Sendable {
     func end() {
         let handler = state.withLock { state in
             state.hasEnded = true
-            defer { state.handler = nil }
-            return state.handler
+            return state.handler.take()
         }
         handler?()
     }

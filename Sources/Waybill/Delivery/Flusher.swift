@@ -141,11 +141,7 @@ final class Flusher: Sendable {
     }
 
     func stopTurns(of sources: SourceRegistry) {
-        let turns = state.withLock { state in
-            defer { state.turns = nil }
-            return state.turns
-        }
-        guard let turns else { return }
+        guard let turns = state.withLock({ $0.turns.take() }) else { return }
         turns.cancel()
         _ = start(sources, isAsked: true)
     }
@@ -154,7 +150,7 @@ final class Flusher: Sendable {
     @discardableResult
     func flushIfDue(_ sources: SourceRegistry) async -> Bool {
         guard let source = sources.readableSource else { return false }
-        let uptime = source.settings.clock.uptimeMicroseconds()
+        let uptime = source.settings.options.clock.uptimeMicroseconds()
         guard state.withLock({ $0.gate.blockingError(at: uptime, isAsked: false) == nil }),
             let report = await start(sources, isAsked: false)?.value
         else { return false }

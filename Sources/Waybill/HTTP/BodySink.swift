@@ -19,13 +19,9 @@ final class MemorySink: BodySink {
     private var response: URLResponse?
     private var isFull = false
 
-    init(limit: Int, _ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+    init(limit: Int = .max, _ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
         self.limit = limit
         self.completion = completion
-    }
-
-    convenience init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
-        self.init(limit: .max, completion)
     }
 
     func responded(_ response: URLResponse) { self.response = response }

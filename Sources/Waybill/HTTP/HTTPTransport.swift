@@ -41,25 +41,6 @@ protocol HTTPTransport: AnyObject, Sendable {
     func cancel()
 }
 
-struct TransferMeasurements: Sendable {
-    var phases: Fact.Phases
-    var isConnectionReused: Bool?
-    var httpVersion: String?
-    var receivedWireByteCount: Int64?
-    /// The length of the body after decoding.
-    var receivedByteCount: Int64?
-    var firstByteAgeMicroseconds: Int64?
-}
-
-extension ExchangeRecorder {
-    func measured(_ measurements: TransferMeasurements) {
-        measured(
-            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused,
-            httpVersion: measurements.httpVersion,
-            receivedWireByteCount: measurements.receivedWireByteCount)
-    }
-}
-
 final class FailedTransport: HTTPTransport {
     private let error: URLError
 
@@ -141,10 +122,7 @@ final class TaskTransport: HTTPTransport {
     #endif
 
     func ended(_ error: (any Error)?) {
-        let last = state.withLock { state in
-            defer { state = State(isCancelled: true) }
-            return state
-        }
+        let last = state.withLock { exchange(&$0, with: State(isCancelled: true)) }
         let isAnswered = last.hasDeclined && (error as? URLError)?.code == .cancelled
         last.events?.ended(isAnswered ? nil : error.map(URLError.init(wrapping:)))
     }
@@ -200,7 +178,7 @@ extension RedirectPolicy {
     static func follow(_ record: ExchangeRecorder?, of sources: SourceRegistry) -> RedirectPolicy {
         var fields = sources.settings?.header.fieldNames ?? []
         if let record { fields += record.headers.keys }
-        if let policy = sources.settings?.traceContext, policy != .off {
+        if let policy = sources.settings?.options.server.traceContext, policy != .off {
             fields += [TraceParent.fieldName, TraceParent.stateFieldName]
         }
         return .follow(droppingFieldsForOtherOrigins: fields)

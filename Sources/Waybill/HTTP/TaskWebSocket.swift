@@ -60,8 +60,7 @@ final class FailedWebSocket: WebSocketCarrier {
             events(.ended(error, nil))
             let waiting = state.withLock { state in
                 state.hasFailed = true
-                defer { state.waiting = [] }
-                return state.waiting
+                return exchange(&state.waiting, with: [])
             }
             for tell in waiting { tell(error) }
         }

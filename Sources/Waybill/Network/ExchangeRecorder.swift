@@ -1,5 +1,5 @@
 public import Foundation
-package import WaybillCore
+import WaybillCore
 import WaybillStore
 
 /// Records one HTTP exchange, on a client or a server.
@@ -239,14 +239,13 @@ public final class ExchangeRecorder: Sendable {
         update { progress, _ in (progress.transfer.rule, progress.transfer.isMocked) = (rule, isMocked) }
     }
 
-    package func measured(
-        phases: Fact.Phases, isConnectionReused: Bool?, httpVersion: String?, receivedWireByteCount: Int64?
-    ) {
+    func measured(_ measured: TransferMeasurements) {
         update { progress, _ in
-            progress.transfer.phases = phases
-            progress.transfer.isConnectionReused = isConnectionReused
-            progress.transfer.httpVersion = httpVersion
-            progress.transfer.receivedWireByteCount = receivedWireByteCount.flatMap { $0 < 0 ? nil : $0.bounded }
+            progress.transfer.phases = measured.phases
+            progress.transfer.isConnectionReused = measured.isConnectionReused
+            progress.transfer.httpVersion = measured.httpVersion
+            progress.transfer.receivedWireByteCount =
+                measured.receivedWireByteCount.flatMap { $0 < 0 ? nil : $0.bounded }
         }
     }
 
@@ -310,7 +309,7 @@ public final class ExchangeRecorder: Sendable {
         #if canImport(Darwin)
         SystemLog.ended(closed, in: source)
         #endif
-        closed.headerFields = source.settings.network.headers.applied(to: closed.headerFields)
+        closed.headerFields = source.settings.options.network.headers.applied(to: closed.headerFields)
         _ = source.record(.exchangeClosed(closed.redacted(by: source.settings.redactor)), part: part)
     }
 }
@@ -338,4 +337,14 @@ extension ExchangeResponse {
         }
         return length
     }
+}
+
+struct TransferMeasurements: Sendable {
+    var phases: Fact.Phases
+    var isConnectionReused: Bool?
+    var httpVersion: String?
+    var receivedWireByteCount: Int64?
+    /// The length of the body after decoding.
+    var receivedByteCount: Int64?
+    var firstByteAgeMicroseconds: Int64?
 }

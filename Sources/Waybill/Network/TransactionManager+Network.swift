@@ -46,7 +46,7 @@ extension SourceRegistry {
         let headers = { [self] (exchange: Int64?) in
             self.headers(for: request, part: part, exchange: exchange, of: source, traceContext)
         }
-        guard source.settings.network.logs(request) else { return ExchangeRecorder(headers: headers(nil)) }
+        guard source.settings.options.network.logs(request) else { return ExchangeRecorder(headers: headers(nil)) }
         if let part { part.noteLateUse() } else { noteOutside(request, of: source) }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
@@ -80,7 +80,7 @@ extension SourceRegistry {
         }
         let isFree = header.fieldNames.allSatisfy { request.value(for: $0) == nil }
         var fields = isFree ? part.headerFields(exchange: exchange, as: header) : [:]
-        guard (traceContext ?? source.settings.traceContext) != .off,
+        guard (traceContext ?? source.settings.options.server.traceContext) != .off,
             request.value(for: TraceParent.fieldName) == nil
         else { return fields }
         for (name, value) in part.traceFields(exchange: exchange) where request.value(for: name) == nil {
@@ -97,6 +97,6 @@ extension Fact.ExchangeOpened {
         self.init(
             role: request.role, method: redactor.method(request.method), scheme: address.scheme, host: address.host,
             port: address.port, path: address.path, query: address.query,
-            headerFields: redactor.headerFields(settings.network.headers.applied(to: request.headerFields)))
+            headerFields: redactor.headerFields(settings.options.network.headers.applied(to: request.headerFields)))
     }
 }

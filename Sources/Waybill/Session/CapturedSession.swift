@@ -205,7 +205,7 @@ extension CapturedSession {
     }
 
     private func answer(to exchange: HTTPCall, requiring statuses: Range<Int>?) async throws -> (Data, URLResponse) {
-        let answer = try await exchange.value(into: MemorySink.init)
+        let answer = try await exchange.value { MemorySink($0) }
         try answer.1.require(statuses)
         return answer
     }

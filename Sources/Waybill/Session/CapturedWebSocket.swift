@@ -165,10 +165,7 @@ public final class CapturedWebSocket: Sendable {
     @TaskLocal private static var beingOpened: ObjectIdentifier?
 
     private var openedOnce: Opened? {
-        let (known, open) = state.withLock { state in
-            defer { state.open = nil }
-            return (state.opened, state.open)
-        }
+        let (known, open) = state.withLock { ($0.opened, $0.open.take()) }
         guard let open else { return known }
         let opened = open()
         let (isCancelled, size) = state.withLock { state in
@@ -255,10 +252,7 @@ public final class CapturedWebSocket: Sendable {
     private func once(_ body: (@escaping @Sendable (Result<Void, any Error>) -> Void) -> Void) async throws {
         let waiting = Locked<CheckedContinuation<Result<Void, any Error>, Never>?>(nil)
         let resume = { @Sendable (result: Result<Void, any Error>) in
-            let continuation = waiting.withLock { waiting in
-                defer { waiting = nil }
-                return waiting
-            }
+            let continuation = waiting.withLock { $0.take() }
             continuation?.resume(returning: result)
         }
         let result = await withTaskCancellationHandler {

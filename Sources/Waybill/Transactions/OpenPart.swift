@@ -105,7 +105,7 @@ package final class OpenPart: Sendable {
 
     var uptimeIfClosed: Int64? { isClosed ? uptime : nil }
 
-    private var uptime: Int64? { source?.settings.clock.uptimeMicroseconds() }
+    private var uptime: Int64? { source?.settings.options.clock.uptimeMicroseconds() }
 
     @inline(never)
     func noteLateUse() { if isOver() { source?.note(.closedHandle, about: useCase) } }
@@ -201,7 +201,7 @@ package final class OpenPart: Sendable {
         _ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes, at past: Int64? = nil
     ) {
         guard let source, marks.set(bits: Mark.closed) & Mark.closed == 0 else { return }
-        endedAt = source.settings.clock.uptimeMicroseconds()
+        endedAt = source.settings.options.clock.uptimeMicroseconds()
         _ = marks.set(bits: Mark.ended)
         source.context.closed(sequence, of: source)
         var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)

@@ -36,14 +36,15 @@ package final class SourceRecorder: Sendable {
         self.sampling = sampling
         self.diagnostics = diagnostics
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
+            source: source, place: settings.place, clock: settings.options.clock, capacity: settings.capacity,
             openLimit: settings.openLimit, retention: settings.retention,
-            bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
-            catchesSignals: settings.catchesSignals, tell: { diagnostics.once($0.message) },
+            bodyLimit: settings.options.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
+            catchesSignals: settings.options.catchesSignals, tell: { diagnostics.once($0.message) },
             writesByItself: settings.writesByItself)
-        joins = JoinGate(useCases: settings.useCases, perMinute: settings.joinsPerMinute)
-        appHook = settings.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
-        bodies = settings.network.bodies.map { [writer, appHook] in
+        joins = JoinGate(
+            useCases: settings.options.server.accepting.codes, perMinute: settings.options.server.joinsPerMinute)
+        appHook = settings.options.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
+        bodies = settings.options.network.bodies.map { [writer, appHook] in
             BodyKeeper(policy: $0, redactor: settings.redactor, hook: appHook, writer: writer)
         }
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
@@ -186,7 +187,7 @@ package final class SourceRecorder: Sendable {
     }
 
     func recorded(_ error: (any Error)?) -> RecordedError? {
-        error.map { RecordedError($0, includingText: settings.keepsErrorTexts) }
+        error.map { RecordedError($0, includingText: settings.options.privacy.keepsErrorTexts) }
     }
 
     package func correlates(with url: URL) -> Bool { settings.correlatedHosts.contains(url) }

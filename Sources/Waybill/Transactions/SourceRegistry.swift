@@ -4,7 +4,7 @@ package import WaybillStore
 
 package final class SourceRegistry: Sendable {
     package let settings: RecordingSettings?
-    package let counters = Counters()
+    package let counters = Counters(RecordingHealth())
     package let changes = ChangeFeed()
     let context: ContextKeeper
     let sampling: SamplingInForce
@@ -80,7 +80,7 @@ package final class SourceRegistry: Sendable {
         async throws(WaybillError) -> Result?
     {
         guard let source = await drainedSource() else { return nil }
-        let now = source.settings.clock.wallMicroseconds()
+        let now = source.settings.options.clock.wallMicroseconds()
         return try await source.writer.read { reader in try body(reader, now) }
     }
 
@@ -150,7 +150,7 @@ package final class SourceRegistry: Sendable {
                 power.isOn = newValue == .on
                 changes.ring()
                 if power.isOn { source.writer.perform { [self] _ in writeContext() } }
-                guard settings.mark != nil || settings.erasesPendingWhenOff else { return }
+                guard settings.mark != nil || settings.options.erasesPendingWhenOff else { return }
                 for source in liveForerunners + [source] {
                     source.writer.perform { [self] store in
                         let problem = follow(newValue, settings, source, store)
@@ -202,10 +202,10 @@ package final class SourceRegistry: Sendable {
     {
         do throws(WaybillError) {
             try settings.mark?.set(isOn: mode == .on)
-            if mode == .off, settings.erasesPendingWhenOff, let store {
+            if mode == .off, settings.options.erasesPendingWhenOff, let store {
                 defer { changes.tell(.reload) }
                 defer { noteErasure(from: store, isEverything: false) }
-                _ = try source.writer.erase(.pending, from: store, at: settings.clock.wallMicroseconds())
+                _ = try source.writer.erase(.pending, from: store, at: settings.options.clock.wallMicroseconds())
             }
             return nil
         } catch {

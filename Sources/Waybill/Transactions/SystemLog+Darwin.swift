@@ -42,7 +42,7 @@ enum SystemLog {
     static func logged(
         _ code: Int, _ attributes: Attributes = [:], in useCase: Int, _ sequence: Int64, of source: SourceRecorder
     ) {
-        let isMirrored = source.settings.mirrorsEvents
+        let isMirrored = source.settings.options.mirrorsEvents
         guard isMirrored || signposter.isEnabled else { return }
         let (useCaseName, name) = source.names(of: code, in: useCase)
         signposter.emitEvent(

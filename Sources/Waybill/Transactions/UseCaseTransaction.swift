@@ -79,7 +79,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         part.noteLateUse()
         source.announcedParts.note(part)
         let fields = part.headerFields(exchange: nil, as: source.settings.header)
-        guard source.settings.traceContext != .off else { return fields }
+        guard source.settings.options.server.traceContext != .off else { return fields }
         return fields.merging(part.traceFields(exchange: nil)) { $1 }
     }
 
@@ -306,7 +306,7 @@ extension TransactionManager {
         let part = transaction.untyped.part
         // With a time, a handle may be used long after the end.
         return part.log(
-            named: RecordedName.feedback, at: part.source?.settings.clock.date, error: nil,
+            named: RecordedName.feedback, at: part.source?.settings.options.clock.date, error: nil,
             attributes: [RecordedName.feedback: words])
     }
 

@@ -5,6 +5,7 @@ package import Hummingbird
 import ServiceLifecycle
 public import WaybillCore
 import WaybillInspector
+import WaybillSpans
 
 /// The clients that may use a collector.
 public enum Access: Sendable {
@@ -171,7 +172,7 @@ package struct AccessToken: Sendable, Hashable {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard (Self.columns.count - 1...Self.columns.count).contains(words.count), let role = Role(rawValue: words[1]),
             let project = ProjectName(words[2]),
-            let hash = Self.bytes(ofHex: words[4]), hash.count == SHA256.byteCount
+            let hash = words[4].utf8.hexadecimalBytes, hash.count == SHA256.byteCount
         else { return nil }
         (id, self.role, self.project, made, self.hash) = (words[0], role, project, words[3], hash)
         end = words.count == Self.columns.count ? words.last : nil
@@ -181,7 +182,7 @@ package struct AccessToken: Sendable, Hashable {
     }
 
     var line: String {
-        ([id, role.rawValue, project.description, made, hash.map(Self.hex).joined()] + (end.map { [$0] } ?? []))
+        ([id, role.rawValue, project.description, made, SHA256.hex(ofHash: hash)] + (end.map { [$0] } ?? []))
             .joined(separator: "\t")
     }
 
@@ -195,22 +196,6 @@ package struct AccessToken: Sendable, Hashable {
     func isToken(of digest: [UInt8]) -> Bool {
         digest.count == hash.count && zip(digest, hash).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
-
-    static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-
-    private static func bytes(ofHex text: String) -> [UInt8]? {
-        guard text.utf8.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        var rest = Substring(text)
-        while !rest.isEmpty {
-            guard rest.prefix(2).allSatisfy(\.isHexDigit), let byte = UInt8(rest.prefix(2), radix: 16) else {
-                return nil
-            }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
-    }
 }
 
 /// The secret that clients send as `Authorization: Bearer ...` (RFC 6750), or in version 0.0.1 as `scheme name="..."`.
@@ -221,7 +206,7 @@ public struct BearerToken: Sendable {
     ///
     /// - Throws: `setting` if it is shorter than 16 characters, or has others than RFC 6750, section 2.1, allows.
     public init(_ text: String) throws(WaybillError) {
-        guard text.utf8.count >= 16, text.utf8.allSatisfy(Self.isAllowed) else {
+        guard text.utf8.count >= 16, text.utf8.allSatisfy({ $0.isLetterOrDigit || "-._~+/=".utf8.contains($0) }) else {
             throw WaybillError(.setting, "A token has at least 16 characters, letters, digits and -._~+/= only.")
         }
         bytes = Array(text.utf8)
@@ -267,15 +252,6 @@ public struct BearerToken: Sendable {
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~+/=".utf8.contains(byte)
-        }
-    }
 }
 
 extension BearerToken: CustomStringConvertible {

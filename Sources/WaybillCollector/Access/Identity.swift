@@ -89,11 +89,9 @@ extension Problem {
     }
 
     static var unidentified: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "The service can't check your access at the moment. Nothing was stored; try again.")
-        problem.refusal = .hostFailure
-        problem.headers[.retryAfter] = "5"
-        return problem
+        Problem(
+            .serviceUnavailable, "The service can't check your access at the moment. Nothing was stored; try again.",
+            refusal: .hostFailure, headers: [.retryAfter: "5"])
     }
 }
 

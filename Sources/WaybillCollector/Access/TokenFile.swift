@@ -28,7 +28,7 @@ package struct TokenFile: Sendable {
     ) throws(WaybillError) -> (secret: BearerToken, token: AccessToken) {
         let secret = BearerToken.random()
         let made = Date(timeIntervalSince1970: Double(now) / 1_000_000).formatted(.iso8601.year().month().day())
-        let id = (0..<4).map { _ in AccessToken.hex(UInt8.random(in: .min ... .max)) }.joined()
+        let id = SHA256.hex(ofHash: (0..<4).map { _ in UInt8.random(in: .min ... .max) })
         let token = AccessToken(secret, id: id, role: role, project: project, made: made, end: end)
         try change { lines in lines + [Substring(token.line)] }
         return (secret, token)

@@ -145,11 +145,7 @@ package struct BudgetNotice: Encodable, Redactable {
     var project: String
     var owingSources: Int64
     var limits: [CheckedLimit]
-    private var text = ""
-
-    init(project: String, owingSources: Int64, limits: [CheckedLimit]) {
-        (self.project, self.owingSources, self.limits) = (project, owingSources, limits)
-    }
+    private(set) var text = ""
 
     package func redacted(by redactor: Redactor) -> Self {
         var notice = self

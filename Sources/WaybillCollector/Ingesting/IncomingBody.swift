@@ -3,7 +3,6 @@ import CWaybillZlib
 import Hummingbird
 import NIOCore
 import WaybillCore
-import WaybillLegacy
 import WaybillSpans
 
 struct IncomingBody {
@@ -135,21 +134,6 @@ final class Gunzip {
             return (status, output.count - Int(stream.pointee.avail_out))
         }
     }
-}
-
-struct SetBody {
-    private let body: IncomingBody
-    let isLegacy: Bool
-
-    init(_ request: Request, limits: CollectorLimits) throws(Problem) {
-        isLegacy = LegacyMediaType.matches(request.headers[.contentType] ?? "")
-        guard isLegacy || request.mediaType == TransactionSet.mediaType else {
-            throw Problem.unsupported(request.headers[.contentType] ?? "", insteadOf: [TransactionSet.mediaType])
-        }
-        body = try IncomingBody(request, accept: [TransactionSet.mediaType], limits: limits)
-    }
-
-    func read(into room: SharedBudget.Reservation) async throws -> [UInt8] { try await body.read(into: room) }
 }
 
 enum SpanEncoding: String, CaseIterable {

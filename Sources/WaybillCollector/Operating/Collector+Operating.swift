@@ -27,46 +27,34 @@ extension Collector {
         let values = project.counters.values
         let name = project.name.description
         var metrics = MetricsText()
-        metrics.add(
-            "waybill_facts_total", .counter, "Facts received, by verdict.",
-            [("accepted", values.acceptedFacts), ("known", values.knownFacts), ("rejected", values.rejectedFacts)].map {
-                verdict, count in
-                MetricsText.Sample(["project": name, "verdict": verdict], count)
-            })
-        metrics.add(
-            "waybill_commits_total", .counter, "Synced commits of sets.",
-            [MetricsText.Sample(["project": name], values.commits)])
-        metrics.add(
-            "waybill_failed_sets_total", .counter, "Sets that could not be stored, and were not acknowledged.",
-            [MetricsText.Sample(["project": name], values.failedSets)])
-        metrics.add(
-            "waybill_refused_sources_total", .counter,
-            "Sources in sets that did not have the proof of their source or installation.",
-            [MetricsText.Sample(["project": name], values.refusedSources)])
-        metrics.add(
-            "waybill_refused_names_total", .counter,
-            "New names of codes that were not taken, since the project has as many as it may.",
-            [MetricsText.Sample(["project": name], values.refusedNames)])
-        metrics.add(
-            "waybill_missed_notices_total", .counter,
-            "Commits that `didStore` was not told of, since it was a thousand calls behind.",
-            [MetricsText.Sample(["project": name], values.missedNotices)])
-        metrics.add(
-            "waybill_spans_total", .counter, "Spans sent to a tracing backend, by its verdict.",
-            [("accepted", values.acceptedSpans), ("rejected", values.rejectedSpans)].map { verdict, count in
-                MetricsText.Sample(["project": name, "verdict": verdict], count)
-            })
-        metrics.add(
-            "waybill_received_spans_total", .counter, "Spans received by OTLP, by verdict.",
-            [("accepted", values.takenSpans), ("known", values.knownSpans), ("refused", values.refusedSpans)].map {
-                verdict, count in
-                MetricsText.Sample(["project": name, "verdict": verdict], count)
-            })
-        metrics.add(
-            "waybill_webhook_posts_total", .counter, "Posts about budgets to a webhook, by verdict.",
-            [("accepted", values.acceptedPosts), ("failed", values.failedPosts)].map { verdict, count in
-                MetricsText.Sample(["project": name, "verdict": verdict], count)
-            })
+        metrics.count(
+            "waybill_facts_total", "Facts received, by verdict.", of: name,
+            ["accepted": values.acceptedFacts, "known": values.knownFacts, "rejected": values.rejectedFacts])
+        metrics.count("waybill_commits_total", "Synced commits of sets.", of: name, values.commits)
+        metrics.count(
+            "waybill_failed_sets_total", "Sets that could not be stored, and were not acknowledged.", of: name,
+            values.failedSets)
+        metrics.count(
+            "waybill_refused_sources_total",
+            "Sources in sets that did not have the proof of their source or installation.", of: name,
+            values.refusedSources)
+        metrics.count(
+            "waybill_refused_names_total",
+            "New names of codes that were not taken, since the project has as many as it may.", of: name,
+            values.refusedNames)
+        metrics.count(
+            "waybill_missed_notices_total",
+            "Commits that `didStore` was not told of, since it was a thousand calls behind.", of: name,
+            values.missedNotices)
+        metrics.count(
+            "waybill_spans_total", "Spans sent to a tracing backend, by its verdict.", of: name,
+            ["accepted": values.acceptedSpans, "rejected": values.rejectedSpans])
+        metrics.count(
+            "waybill_received_spans_total", "Spans received by OTLP, by verdict.", of: name,
+            ["accepted": values.takenSpans, "known": values.knownSpans, "refused": values.refusedSpans])
+        metrics.count(
+            "waybill_webhook_posts_total", "Posts about budgets to a webhook, by verdict.", of: name,
+            ["accepted": values.acceptedPosts, "failed": values.failedPosts])
         metrics.add(values.useCases, of: name)
         metrics.add(
             "waybill_answers_total", .counter, "Answers, by route and status.",
@@ -131,6 +119,14 @@ struct MetricsText {
     }
 
     /// Includes outcomes with a count of zero, like refusals.
+    mutating func count(_ name: String, _ help: String, of project: String, _ value: Int) {
+        add(name, .counter, help, [Sample(["project": project], value)])
+    }
+
+    mutating func count(_ name: String, _ help: String, of project: String, _ verdicts: KeyValuePairs<String, Int>) {
+        add(name, .counter, help, verdicts.map { Sample(["project": project, "verdict": $0.key], $0.value) })
+    }
+
     mutating func add(_ useCases: [String: FinishedTransactions], of project: String) {
         let sorted = useCases.sorted { $0.key < $1.key }
         let outcomes: [TransactionOutcome] = [.succeeded, .failed, .cancelled, .abandoned]

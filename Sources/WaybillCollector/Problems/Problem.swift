@@ -24,9 +24,14 @@ package struct Problem: Error, Sendable, Hashable {
 
     package static let mediaType = "application/problem+json"
 
-    package init(_ status: HTTPResponse.Status, _ detail: String) {
-        self.status = status
-        self.detail = detail
+    package init(_ status: HTTPResponse.Status, _ detail: String) { (self.status, self.detail) = (status, detail) }
+
+    init(
+        _ status: HTTPResponse.Status, _ detail: String, limit: Int? = nil, pointer: String? = nil,
+        accept: [String]? = nil, refusal: Refusal? = nil, headers: HTTPFields = [:]
+    ) {
+        (self.status, self.detail, self.limit, self.pointer) = (status, detail, limit, pointer)
+        (self.accept, self.refusal, self.headers) = (accept, refusal, headers)
     }
 }
 
@@ -109,8 +114,7 @@ extension Problem {
     init(_ failure: SetDecodingFailure, instead subject: String = "transaction set") {
         self.init(
             failure.kind == .malformed ? .badRequest : .unprocessableContent,
-            "This is no \(subject): \(failure.message).")
-        pointer = failure.pointer
+            "This is no \(subject): \(failure.message).", pointer: failure.pointer)
     }
 
     static func methodNotAllowed(_ method: HTTPRequest.Method, on route: Route) -> Problem {
@@ -122,141 +126,115 @@ extension Problem {
 
     /// RFC 6750, section 3.1: The error code is sent only if the request had a token.
     static func unauthorized(isTokenGiven: Bool) -> Problem {
-        var problem = Problem(
-            .unauthorized,
-            isTokenGiven
-                ? "This is not one of the collector's tokens."
-                : "Send the collector's token as “Authorization: Bearer ...”.")
-        problem.refusal = isTokenGiven ? .unknownToken : .noToken
-        problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
-        return problem
+        isTokenGiven
+            ? Problem(
+                .unauthorized, "This is not one of the collector's tokens.", refusal: .unknownToken,
+                headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+            : Problem(
+                .unauthorized, "Send the collector's token as “Authorization: Bearer ...”.", refusal: .noToken,
+                headers: [.wwwAuthenticate: "Bearer"])
     }
 
     static func ended(_ end: String) -> Problem {
         let day = end.hasSuffix("T00:00:00Z") ? String(end.prefix { $0 != "T" }) : end
-        var problem = Problem(.unauthorized, "This token ended on \(day). Ask for a new one.")
-        problem.refusal = .endedToken
-        problem.headers[.wwwAuthenticate] = #"Bearer error="invalid_token""#
-        return problem
+        return Problem(
+            .unauthorized, "This token ended on \(day). Ask for a new one.", refusal: .endedToken,
+            headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
     }
 
     /// A page of any site can make a browser send requests with the user's cookies.
     static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
 
     static func forbidden(_ role: Role, for other: Role, isToken: Bool) -> Problem {
-        var problem = Problem(
+        Problem(
             .forbidden,
             isToken
                 ? "This token has the role \(role.rawValue), and this takes the role \(other.rawValue): create one with `waybill token add FOLDER --role \(other.rawValue)`."
-                : "You have the role \(role.rawValue), and this takes the role \(other.rawValue). Ask for that role.")
-        problem.refusal = .role
-        // The scheme of a host's own access is unknown.
-        if isToken { problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""# }
-        return problem
+                : "You have the role \(role.rawValue), and this takes the role \(other.rawValue). Ask for that role.",
+            // The scheme of a host's own access is unknown.
+            refusal: .role, headers: isToken ? [.wwwAuthenticate: #"Bearer error="insufficient_scope""#] : [:])
     }
 
     static func tooManyRequests(isToken: Bool, retryAfter seconds: Int) -> Problem {
         let sender = isToken ? "This token sends more requests than it may." : "You send more requests than you may."
-        var problem = Problem(.tooManyRequests, "\(sender) Wait for \(seconds) s.")
-        problem.refusal = .rate
-        problem.headers[.retryAfter] = "\(seconds)"
-        return problem
+        return Problem(
+            .tooManyRequests, "\(sender) Wait for \(seconds) s.", refusal: .rate, headers: [.retryAfter: "\(seconds)"])
     }
 
     static var overloaded: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.")
-        problem.refusal = .overload
-        problem.headers[.retryAfter] = "1"
-        return problem
+        Problem(
+            .serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.",
+            refusal: .overload, headers: [.retryAfter: "1"])
     }
 
     static func deadline(_ error: WaybillError) -> Problem { Problem(.unprocessableContent, error.message) }
 
     static var ending: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "The collector is about to end, and answers nothing more. Ask again.")
-        problem.headers[.retryAfter] = "5"
-        return problem
+        Problem(
+            .serviceUnavailable, "The collector is about to end, and answers nothing more. Ask again.",
+            headers: [.retryAfter: "5"])
     }
 
     static var unfinishedErasure: Problem {
-        var problem = Problem(
+        Problem(
             .serviceUnavailable,
-            "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.")
-        problem.refusal = .unfinishedErasure
-        problem.headers[.retryAfter] = "5"
-        return problem
+            "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.",
+            refusal: .unfinishedErasure, headers: [.retryAfter: "5"])
     }
 
     static func unsupported(_ type: String, insteadOf types: [String]) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
-        var problem = Problem(
+        return Problem(
             .unsupportedMediaType,
-            "What is taken here has the Content-Type \(types.joined(separator: " or ")); this request has \(given).")
-        problem.accept = types
-        problem.headers[.accept] = types.joined(separator: ", ")
-        return problem
+            "What is taken here has the Content-Type \(types.joined(separator: " or ")); this request has \(given).",
+            accept: types, headers: [.accept: types.joined(separator: ", ")])
     }
 
     static func unsupported(coding: String, accept types: [String]) -> Problem {
-        var problem = Problem(
-            .unsupportedMediaType,
-            "The Content-Encoding “\(coding)” is not taken; send the body as it is, or as gzip.")
-        problem.accept = types
-        problem.headers[.acceptEncoding] = "gzip, identity"
-        return problem
+        Problem(
+            .unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the body as it is, or as gzip.",
+            accept: types, headers: [.acceptEncoding: "gzip, identity"])
     }
 
     static var notGzip: Problem {
-        var problem = Problem(.badRequest, "The Content-Encoding is gzip, and the body is not, or not whole.")
-        problem.pointer = ""
-        return problem
+        Problem(.badRequest, "The Content-Encoding is gzip, and the body is not, or not whole.", pointer: "")
     }
 
     static func tooLarge(limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "A body has at most \(limit) bytes. Send fewer facts at a time.")
-        problem.limit = limit
-        return problem
+        Problem(.contentTooLarge, "A body has at most \(limit) bytes. Send fewer facts at a time.", limit: limit)
     }
 
     static func tooLarge(decompressedLimit limit: Int) -> Problem {
-        var problem = Problem(
-            .contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.")
-        problem.limit = limit
-        return problem
+        Problem(
+            .contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.",
+            limit: limit)
     }
 
     static func tooMany(facts count: Int, limit: Int) -> Problem {
-        var problem = Problem(
-            .contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.")
-        problem.limit = limit
-        return problem
+        Problem(
+            .contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.",
+            limit: limit)
     }
 
     static func tooMany(spans count: Int, limit: Int) -> Problem {
-        var problem = Problem(
+        Problem(
             .contentTooLarge,
-            "A request has at most \(limit) spans and events of spans, and this one \(count). Send fewer at a time.")
-        problem.limit = limit
-        return problem
+            "A request has at most \(limit) spans and events of spans, and this one \(count). Send fewer at a time.",
+            limit: limit)
     }
 
     static func tooMany(resources count: Int, limit: Int) -> Problem {
-        var problem = Problem(
+        Problem(
             .contentTooLarge,
-            "A request has spans of at most \(limit) resources, and this one of \(count). Send fewer at a time.")
-        problem.limit = limit
-        return problem
+            "A request has spans of at most \(limit) resources, and this one of \(count). Send fewer at a time.",
+            limit: limit)
     }
 
     /// The store's own error goes to the log alone, because it may contain paths.
     static var unavailable: Problem {
-        var problem = Problem(
-            .serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
-        problem.refusal = .store
-        problem.headers[.retryAfter] = "5"
-        return problem
+        Problem(
+            .serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.",
+            refusal: .store, headers: [.retryAfter: "5"])
     }
 }
 

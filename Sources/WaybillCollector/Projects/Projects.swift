@@ -94,13 +94,7 @@ package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
     package init?(_ text: String) {
         let isName =
             (1...64).contains(text.utf8.count) && !text.hasPrefix("-")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "-") }
         guard isName else { return nil }
         self.init(text: text)
     }
@@ -115,8 +109,8 @@ package struct ProjectName: Sendable, Hashable, CustomStringConvertible {
 }
 
 package protocol ProjectStore: BrowsableStore, ExportingStore {
-    /// Returns a store that limits its reads to the share of an identity, given by its key.
-    func asked(by key: String?) -> any ProjectStore
+    /// The key of the identity whose share limits the reads.
+    var asker: String? { get set }
 
     /// Throws if the store can't be used.
     func check() async throws
@@ -130,22 +124,18 @@ package protocol ProjectStore: BrowsableStore, ExportingStore {
     func add(_ set: LegacySet, digest: [UInt8]) async throws -> Receipt
 }
 
-extension SQLiteStore: ProjectStore {
-    package func asked(by key: String?) -> any ProjectStore {
+extension ProjectStore {
+    func asked(by key: String?) -> any ProjectStore {
         var store = self
         store.asker = key
         return store
     }
 }
 
+extension SQLiteStore: ProjectStore {}
+
 #if ClickHouse
 extension ClickHouseStore: ProjectStore {
-    package func asked(by key: String?) -> any ProjectStore {
-        var store = self
-        store.asker = key
-        return store
-    }
-
     package func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict {
         let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
         let (key, number) = try await spanWriter()

@@ -101,9 +101,7 @@ enum QuestionBody {
 
 extension Problem {
     static func question(_ detail: String, at pointer: String? = nil) -> Problem {
-        var problem = Problem(.badRequest, detail)
-        problem.pointer = pointer
-        return problem
+        Problem(.badRequest, detail, pointer: pointer)
     }
 
     fileprivate static var notJSON: Problem {

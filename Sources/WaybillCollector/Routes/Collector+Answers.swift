@@ -36,18 +36,14 @@ extension Request {
 extension Problem {
     fileprivate static func unsupported(question type: String) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
-        var problem = Problem(
+        return Problem(
             .unsupportedMediaType,
-            "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).")
-        problem.accept = [QuestionBody.mediaType]
-        problem.headers[.accept] = QuestionBody.mediaType
-        return problem
+            "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).",
+            accept: [QuestionBody.mediaType], headers: [.accept: QuestionBody.mediaType])
     }
 
     fileprivate static func tooLarge(question limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "A question has at most \(limit) bytes.")
-        problem.limit = limit
-        return problem
+        Problem(.contentTooLarge, "A question has at most \(limit) bytes.", limit: limit)
     }
 }
 

@@ -13,11 +13,16 @@ extension Collector {
     func addSet(
         _ request: Request, to project: Project, from identity: Access.Identity
     ) async throws -> Response {
-        let body = try SetBody(request, limits: limits)
+        let type = request.headers[.contentType] ?? ""
+        let isLegacy = LegacyMediaType.matches(type)
+        guard isLegacy || request.mediaType == TransactionSet.mediaType else {
+            throw Problem.unsupported(type, insteadOf: [TransactionSet.mediaType])
+        }
+        let body = try IncomingBody(request, accept: [TransactionSet.mediaType], limits: limits)
         let room = pendingBytes.reservation(for: identity)
         // A decoded set takes as much memory as its body, so the reservation lasts until the commit.
         defer { withExtendedLifetime(room) {} }
-        if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
+        if isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
         // No variable holds the body, because its bytes must not outlive decoding.
         let decoded = try Self.decode(await body.read(into: room))
         guard decoded.sentFactCount <= limits.factsPerSet else {

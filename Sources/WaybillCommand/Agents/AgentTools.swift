@@ -64,7 +64,7 @@ struct AgentTool: Encodable {
             inputSchema: Schema(
                 properties: filter.merging([
                     "new_since": .text("Mark errors as new that nobody saw before this time: 24h, 7d or a date."),
-                    "sort": .text("The order.", ErrorOrderArgument.allCases.map(\.rawValue)),
+                    "sort": .text("The order.", ErrorsQuestion.Order.allCases.map(\.rawValue)),
                     "limit": Property(type: "integer", description: "The most errors. Default: 20."),
                 ]) { $1 }, required: [])),
         AgentTool(

@@ -146,7 +146,7 @@ struct BucketAddress: Hashable, Sendable {
         let words = text.dropFirst(Self.scheme.count).split(separator: "/")
         guard text.hasPrefix(Self.scheme), let bucket = words.first, text.dropFirst(Self.scheme.count).first != "/",
             // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; some have capitals.
-            bucket.utf8.allSatisfy({ $0.isASCIILetterOrDigit || ".-_".utf8.contains($0) })
+            bucket.utf8.allSatisfy({ $0.isLetterOrDigit || ".-_".utf8.contains($0) })
         else {
             throw WaybillError(.setting, "This is no address of a bucket; give it as s3://BUCKET/PREFIX.")
         }
@@ -154,7 +154,7 @@ struct BucketAddress: Hashable, Sendable {
         prefix = words.dropFirst().map { $0 + "/" }.joined()
         region = Self.value("AWS_REGION", "AWS_DEFAULT_REGION", of: environment) ?? "us-east-1"
         guard let endpoint = Self.value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", of: environment) else {
-            guard region.utf8.allSatisfy({ $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }) else {
+            guard region.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
                 throw WaybillError(.setting, "AWS_REGION is no region; give it as e.g. eu-central-1.")
             }
             // A certificate for `*.s3...` does not cover a name with a dot.
@@ -205,17 +205,6 @@ struct BucketCredentials: Hashable, Sendable {
                 .setting, "\(names.joined(separator: ", ")): one has a character that none of them has. Set them anew.")
         }
         self.init(id: values[0], secret: values[1], token: values[2].isEmpty ? nil : values[2])
-    }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
     }
 }
 

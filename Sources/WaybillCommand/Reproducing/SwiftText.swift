@@ -1,4 +1,6 @@
 #if Collector
+import WaybillCore
+
 extension String {
     /// Recorded text can't end the literal, and can't become code.
     var swiftLiteral: String { "\"\(swiftEscaped)\"" }
@@ -33,16 +35,9 @@ extension String {
 
     /// The ASCII letters and digits as a type's name, at most 40; empty without any.
     var swiftTypeName: String {
-        let words = unicodeScalars.split { !Self.isNameScalar($0) }.map(String.init)
+        let words = utf8.split { !$0.isLetterOrDigit }.map { String(Substring($0)) }
         let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined().drop { $0.isNumber }
         return String(name.prefix(40))
-    }
-
-    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9": true
-        default: false
-        }
     }
 }
 #endif

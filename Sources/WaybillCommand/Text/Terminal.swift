@@ -141,11 +141,7 @@ enum Progress {
 
     /// Erases the line for other text. The line appears again after a second.
     fileprivate static func makeRoom() {
-        let wasVisible = isVisible.withLock { isVisible in
-            defer { isVisible = false }
-            return isVisible
-        }
-        if wasVisible { Terminal.ask(clearLine) }
+        if isVisible.withLock({ exchange(&$0, with: false) }) { Terminal.ask(clearLine) }
     }
 
     /// Moves to the start of the line and erases it (ECMA-48, EL).

@@ -61,29 +61,25 @@ extension Verification: Redactable {
     }
 }
 
-struct VerificationText {
-    let verification: Verification
-
-    init(_ verification: Verification) { self.verification = verification }
-
+extension Verification {
     func lines(_ palette: Palette) -> [String] {
-        let verdict = verification.isSound ? palette.paint("sound", .green) : palette.paint("not sound", .red)
+        let verdict = isSound ? palette.paint("sound", .green) : palette.paint("not sound", .red)
         let lines = [counts.isEmpty ? verdict : "\(verdict): \(counts)"]
-        return lines + remarks(palette) + ledgers(palette) + sizes(palette)
+        return lines + told(palette) + ledgers(palette) + sizes(palette)
     }
 
     private var counts: String {
         let counts = [
-            verification.transactionCount.map { Words.count($0, "transaction") },
-            verification.factCount.map { Words.count($0, "fact") },
-            verification.factCount.map { _ in Words.count(verification.sources.count, "source") },
+            transactionCount.map { Words.count($0, "transaction") },
+            factCount.map { Words.count($0, "fact") },
+            factCount.map { _ in Words.count(sources.count, "source") },
         ]
         return counts.compactMap(\.self).joined(separator: ", ")
     }
 
-    private func remarks(_ palette: Palette) -> [String] {
-        verification.problems.map { palette.paint("problem", .red) + "  " + $0.printable }
-            + verification.remarks.map { palette.paint("remark", .yellow) + "   " + $0.printable }
+    private func told(_ palette: Palette) -> [String] {
+        problems.map { palette.paint("problem", .red) + "  " + $0.printable }
+            + remarks.map { palette.paint("remark", .yellow) + "   " + $0.printable }
     }
 
     private func ledgers(_ palette: Palette) -> [String] {
@@ -92,13 +88,13 @@ struct VerificationText {
             ("DROPPED", .right),
             ("PENDING", .right), ("REFUSED", .right), ("GAPS", .left),
         ])
-        for source in verification.sources {
+        for source in sources {
             guard let ledger = source.ledger else { continue }
             let gaps = source.gaps.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
             let list = gaps.prefix(5).joined(separator: " ") + (gaps.count > 5 ? " and \(gaps.count - 5) more" : "")
             table.rows.append([Cell("\(source.id)")] + counts(ledger) + [Cell(list.isEmpty ? "none" : list)])
         }
-        for total in verification.totals ?? [] {
+        for total in totals ?? [] {
             let name = "\(Words.count(total.sourceCount, "ended source")) of \(total.app.printable)"
             table.rows.append([Cell(name)] + counts(total.ledger) + [Cell("none")])
         }
@@ -119,7 +115,7 @@ struct VerificationText {
     }
 
     private func sizes(_ palette: Palette) -> [String] {
-        guard let tables = verification.tables else { return [] }
+        guard let tables = tables else { return [] }
         var text = TextTable(columns: [("TABLE WITH INDEXES", .left), ("BYTES", .right), ("PER EVENT", .right)])
         for table in tables {
             text.rows.append([

@@ -8,18 +8,12 @@ import WaybillQueries
 
 /// Shows the newest transactions, the oldest of them first, and then each new match once.
 struct Following {
-    private let place: StoreOptions
-    private let request: ListRequest
-    private let isJSON: Bool
-    private var shown: Set<GUID> = []
-    private var titles: [String] = []
-    private var widths: [Int] = []
-
-    init(_ place: StoreOptions, _ request: ListRequest, isJSON: Bool) {
-        self.place = place
-        self.request = request
-        self.isJSON = isJSON
-    }
+    let place: StoreOptions
+    let request: ListRequest
+    let isJSON: Bool
+    private(set) var shown: Set<GUID> = []
+    private(set) var titles: [String] = []
+    private(set) var widths: [Int] = []
 
     /// Returns only when the output has no reader any more, or the task is cancelled.
     mutating func run() async throws {
@@ -91,23 +85,16 @@ struct Following {
 
 /// Shows one transaction, and then each of its new facts once.
 struct FollowingOne {
-    private let place: StoreOptions
-    private let key: String
-    private let clocks: ShownClocks
-    private let isJSON: Bool
-    private var shown: Set<FactID> = []
-    private var outcome: TransactionOutcome?
-    private var widths: [Int] = []
+    let place: StoreOptions
+    let key: String
+    let clocks: ShownClocks
+    let isJSON: Bool
+    private(set) var shown: Set<FactID> = []
+    private(set) var outcome: TransactionOutcome?
+    private(set) var widths: [Int] = []
 
     /// Rounds without new facts after which it reads the transaction again, because it may have timed out.
     private static let quietRounds = 10
-
-    init(_ place: StoreOptions, _ key: String, clocks: ShownClocks, isJSON: Bool) {
-        self.place = place
-        self.key = key
-        self.clocks = clocks
-        self.isJSON = isJSON
-    }
 
     mutating func run(_ write: ([String]) -> Bool = Self.print) async throws {
         var store = try await place.opened()

@@ -117,7 +117,7 @@ struct List: AsyncParsableCommand {
 
     private func list() async throws {
         if follow {
-            var following = Following(place, request, isJSON: json)
+            var following = Following(place: place, request: request, isJSON: json)
             return try await following.run()
         }
         let store = try await place.opened()

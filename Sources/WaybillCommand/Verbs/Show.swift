@@ -61,7 +61,7 @@ struct Show: AsyncParsableCommand {
 
     func run() async throws {
         if follow {
-            var following = FollowingOne(place, key, clocks: clocks ?? .aligned, isJSON: json)
+            var following = FollowingOne(place: place, key: key, clocks: clocks ?? .aligned, isJSON: json)
             return try await following.run()
         }
         if key.contains(":") { return try await showExchange() }
@@ -109,7 +109,7 @@ struct Verify: AsyncParsableCommand {
         if json {
             try Terminal.write(json: result)
         } else {
-            Terminal.write(VerificationText(result).lines(.standardOutput()))
+            Terminal.write(result.lines(.standardOutput()))
         }
         if !result.isSound { throw ExitCode.failure }
     }

@@ -5,22 +5,57 @@ extension Fact {
         switch content {
         case .opened(let content):
             head(content.isJoined ? "joined" : "begun", to: &writer)
-            content.write(to: &writer)
+            writer.member("transaction", content.transaction)
+            writer.member("use_case", content.useCase)
+            if content.timeoutMicroseconds != Opened.usualTimeoutMicroseconds {
+                writer.member("timeout_us", content.timeoutMicroseconds)
+            }
+            if let cause = content.cause {
+                writer.key("cause")
+                writer.beginObject()
+                writer.member("source", cause.source)
+                writer.member("sequence", cause.sequence)
+                writer.endObject()
+            }
+            if let parent = content.parent { writer.member("parent", parent) }
+            writer.member("parent_part", content.parentPart)
+            writer.member("attributes", content.attributes)
+            writer.members(content.sampling)
         case .event(let content):
             head("event", to: &writer)
-            content.write(to: &writer)
+            writer.member("event", content.code)
+            writer.member("error", content.error)
+            writer.member("attributes", content.attributes)
         case .attributesSet(let content):
             head("attributes_set", to: &writer)
-            content.write(to: &writer)
+            writer.member("attributes", content.attributes)
+            writer.member("removed", content.removed)
         case .closed(let content):
             head("finished", to: &writer)
-            content.write(to: &writer)
+            writer.member("outcome", content.outcome.name)
+            writer.member("error", content.error)
+            writer.member("attributes", content.attributes)
         case .exchangeOpened(let content):
             head("exchange_begun", to: &writer)
-            content.write(to: &writer)
+            writer.member("role", content.role.name)
+            writer.member("method", content.method)
+            writer.member("scheme", content.scheme)
+            writer.member("host", content.host)
+            writer.member("port", content.port)
+            writer.member("path", content.path)
+            writer.member("query", content.query)
+            writer.member("headers", content.headerFields)
         case .exchangeClosed(let content):
             head("exchange_finished", to: &writer)
-            content.write(to: &writer)
+            writer.member("exchange", content.exchange)
+            writer.member("state", content.state.name)
+            writer.member("status", content.status)
+            writer.member("first_byte_us", content.firstByteAtMicroseconds)
+            writer.member("sent_bytes", content.sentByteCount)
+            writer.member("received_bytes", content.receivedByteCount)
+            writer.member("headers", content.headerFields)
+            writer.member("error", content.error)
+            writer.members(content.transfer)
         case .unknown(let content):
             writer.member("kind", content.kind)
             numbers(to: &writer)
@@ -38,75 +73,6 @@ extension Fact {
         writer.member("sequence", sequence)
         writer.member("part", part)
         writer.member("at_us", atMicroseconds)
-    }
-}
-
-extension Fact.Opened {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("transaction", transaction)
-        writer.member("use_case", useCase)
-        if timeoutMicroseconds != Self.usualTimeoutMicroseconds { writer.member("timeout_us", timeoutMicroseconds) }
-        if let cause {
-            writer.key("cause")
-            writer.beginObject()
-            writer.member("source", cause.source)
-            writer.member("sequence", cause.sequence)
-            writer.endObject()
-        }
-        if let parent { writer.member("parent", parent) }
-        writer.member("parent_part", parentPart)
-        writer.member("attributes", attributes)
-        writer.members(sampling)
-    }
-}
-
-extension Fact.Event {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("event", code)
-        writer.member("error", error)
-        writer.member("attributes", attributes)
-    }
-}
-
-extension Fact.AttributesSet {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("attributes", attributes)
-        writer.member("removed", removed)
-    }
-}
-
-extension Fact.Closed {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("outcome", outcome.name)
-        writer.member("error", error)
-        writer.member("attributes", attributes)
-    }
-}
-
-extension Fact.ExchangeOpened {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("role", role.name)
-        writer.member("method", method)
-        writer.member("scheme", scheme)
-        writer.member("host", host)
-        writer.member("port", port)
-        writer.member("path", path)
-        writer.member("query", query)
-        writer.member("headers", headerFields)
-    }
-}
-
-extension Fact.ExchangeClosed {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.member("exchange", exchange)
-        writer.member("state", state.name)
-        writer.member("status", status)
-        writer.member("first_byte_us", firstByteAtMicroseconds)
-        writer.member("sent_bytes", sentByteCount)
-        writer.member("received_bytes", receivedByteCount)
-        writer.member("headers", headerFields)
-        writer.member("error", error)
-        writer.members(transfer)
     }
 }
 
@@ -227,25 +193,18 @@ extension JSONWriter {
         member("domain", error.domain)
         member("code", error.code)
         member("name", error.name)
-        if !error.underlying.isEmpty {
-            key("underlying")
-            underlying(error.underlying)
-        }
+        member("underlying", error.underlying)
         member("text", error.text)
         endObject()
     }
 
     /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, nearest first.
     package mutating func underlying(_ errors: [RecordedError.Underlying]) {
-        beginArray()
-        for error in errors {
-            beginObject()
-            member("domain", error.domain)
-            member("code", error.code)
-            member("name", error.name)
-            endObject()
+        objects(errors) { error, writer in
+            writer.member("domain", error.domain)
+            writer.member("code", error.code)
+            writer.member("name", error.name)
         }
-        endArray()
     }
 
     package mutating func headerFields(_ fields: [HeaderField]) {
@@ -267,70 +226,44 @@ extension JSONWriter {
 
     // MARK: Members
 
+    /// Omits `nil`.
+    @inline(__always)
+    private mutating func member<Value>(_ name: StaticString, _ value: Value?, _ write: (inout Self, Value) -> Void) {
+        guard let value else { return }
+        key(name)
+        write(&self, value)
+    }
+
     package mutating func member(_ name: StaticString, _ value: Int) { member(name, Int64(value)) }
-
-    package mutating func member(_ name: StaticString, _ value: Int64) {
-        key(name)
-        integer(value)
-    }
-
-    package mutating func member(_ name: StaticString, word: StaticString) {
-        key(name)
-        self.word(word)
-    }
-
-    package mutating func member(_ name: StaticString, _ value: GUID) {
-        key(name)
-        guid(value)
-    }
-
+    package mutating func member(_ name: StaticString, _ value: Int64) { member(name, value) { $0.integer($1) } }
+    package mutating func member(_ name: StaticString, word: StaticString) { member(name, word) { $0.word($1) } }
+    package mutating func member(_ name: StaticString, _ value: GUID) { member(name, value) { $0.guid($1) } }
     package mutating func member(_ name: StaticString, _ value: Int?) { member(name, value.map { Int64($0) }) }
-
-    package mutating func member(_ name: StaticString, _ value: Int64?) {
-        guard let value else { return }
-        key(name)
-        integer(value)
-    }
-
-    package mutating func member(_ name: StaticString, _ value: String?) {
-        guard let value else { return }
-        key(name)
-        string(value)
-    }
+    package mutating func member(_ name: StaticString, _ value: Int64?) { member(name, value) { $0.integer($1) } }
+    package mutating func member(_ name: StaticString, _ value: String?) { member(name, value) { $0.string($1) } }
+    package mutating func member(_ name: StaticString, _ value: RecordedError?) { member(name, value) { $0.error($1) } }
 
     package mutating func member(_ name: StaticString, _ value: String) {
-        guard !value.isEmpty else { return }
-        key(name)
-        string(value)
+        member(name, value.isEmpty ? nil : value) { $0.string($1) }
     }
 
     package mutating func member(_ name: StaticString, _ value: Bool) {
-        guard value else { return }
-        key(name)
-        bool(value)
+        member(name, value ? true : nil) { $0.bool($1) }
     }
 
     package mutating func member(_ name: StaticString, _ value: Attributes) {
-        guard !value.isEmpty else { return }
-        key(name)
-        attributes(value)
-    }
-
-    package mutating func member(_ name: StaticString, _ value: RecordedError?) {
-        guard let value else { return }
-        key(name)
-        error(value)
+        member(name, value.isEmpty ? nil : value) { $0.attributes($1) }
     }
 
     package mutating func member(_ name: StaticString, _ value: [HeaderField]) {
-        guard !value.isEmpty else { return }
-        key(name)
-        headerFields(value)
+        member(name, value.isEmpty ? nil : value) { $0.headerFields($1) }
     }
 
     package mutating func member(_ name: StaticString, _ value: [String]) {
-        guard !value.isEmpty else { return }
-        key(name)
-        texts(value)
+        member(name, value.isEmpty ? nil : value) { $0.texts($1) }
+    }
+
+    package mutating func member(_ name: StaticString, _ value: [RecordedError.Underlying]) {
+        member(name, value.isEmpty ? nil : value) { $0.underlying($1) }
     }
 }

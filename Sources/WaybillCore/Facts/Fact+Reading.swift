@@ -14,18 +14,17 @@ extension Fact {
         var head = Head()
         let content: Content
         switch kind {
-        case "begun": content = .opened(try Opened.read(&reader, &head, start, &order.names))
+        case "begun": content = .opened(try Opened.read(&reader, &head, &order.names))
         case "joined":
-            var opened = try Opened.read(&reader, &head, start, &order.names)
+            var opened = try Opened.read(&reader, &head, &order.names)
             opened.isJoined = true
             content = .opened(opened)
-        case "event": content = .event(try Event.read(&reader, &head, start, &order))
+        case "event": content = .event(try Event.read(&reader, &head, &order))
         case "attributes_set": content = .attributesSet(try AttributesSet.read(&reader, &head))
-        case "finished": content = .closed(try Closed.read(&reader, &head, start))
-        case "exchange_begun": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
-        case "exchange_finished":
-            content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start, order.exchange))
-        default: content = .unknown(try Unknown.read(&reader, &head, start, kind))
+        case "finished": content = .closed(try Closed.read(&reader, &head))
+        case "exchange_begun": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head))
+        case "exchange_finished": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, order.exchange))
+        default: content = .unknown(try Unknown.read(&reader, &head, kind))
         }
         let sequence = head.sequence ?? order.nextSequence
         let isOpening = if case .opened = content { true } else { false }
@@ -102,7 +101,7 @@ extension Fact {
 
 extension Fact.Opened {
     fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ names: inout Set<RecordedName>
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ names: inout Set<RecordedName>
     ) throws(JSONFailure) -> Self {
         var transaction: GUID?
         var useCase: Int?
@@ -112,7 +111,7 @@ extension Fact.Opened {
         var parentPart: Int64?
         var attributes: Attributes = [:]
         var sampling = Fact.Sampling.Members()
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "transaction": transaction = try reader.guid()
@@ -136,11 +135,9 @@ extension Fact.Opened {
 
 extension FactID {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
-        reader.skipWhitespace()
-        let start = reader.offset
         var source: GUID?
         var sequence: Int64?
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "source": source = try reader.guid()
@@ -156,12 +153,12 @@ extension FactID {
 
 extension Fact.Event {
     fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ order: inout FactOrder
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ order: inout FactOrder
     ) throws(JSONFailure) -> Self {
         var code: Int?
         var name: String?
         var event = Self(plain: 0)
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "event": code = try reader.count()
@@ -192,9 +189,7 @@ extension Fact.Event {
 }
 
 extension Fact.AttributesSet {
-    fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head
-    ) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head) throws(JSONFailure) -> Self {
         var content = Self()
         try reader.beginObject()
         while let key = try reader.nextKey() {
@@ -212,15 +207,15 @@ extension Fact.AttributesSet {
 extension Fact.Unknown {
     /// Keeps the text of the members that not every fact has.
     fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ kind: JSONText
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ kind: JSONText
     ) throws(JSONFailure) -> Self {
+        let start = try reader.beginObject()
         let kind = kind.string
         guard (1...Limits.nameLength).contains(kind.utf8.count) else {
             throw JSONFailure(.invalid, at: start, "`kind` has 1 to \(Limits.nameLength) bytes")
         }
         var writer = JSONWriter()
         writer.beginObject()
-        try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "kind", "sequence", "part", "at_us", "at": try head.read(key, &reader)
@@ -239,24 +234,14 @@ extension Fact.Unknown {
 }
 
 extension Fact.Closed {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Self
-    {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head) throws(JSONFailure) -> Self {
         var outcome: TransactionOutcome?
         var error: RecordedError?
         var attributes: Attributes = [:]
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
-            case "outcome":
-                let word = try reader.text()
-                switch word {
-                case "succeeded": outcome = .succeeded
-                case "failed": outcome = .failed
-                case "cancelled": outcome = .cancelled
-                case "abandoned": outcome = .abandoned
-                default: throw reader.invalid(word, "an outcome that can be recorded was expected")
-                }
+            case "outcome": outcome = try reader.named("an outcome that can be recorded", where: \.isRecorded)
             case "error": error = try reader.error()
             case "attributes": attributes = try reader.attributes()
             default: try head.read(key, &reader)
@@ -267,22 +252,14 @@ extension Fact.Closed {
 }
 
 extension Fact.ExchangeOpened {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Self
-    {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head) throws(JSONFailure) -> Self {
         var role = ExchangeRole.client
         var method: String?
         var content = Self(method: "", path: "")
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
-            case "role":
-                let word = try reader.text()
-                switch word {
-                case "client": role = .client
-                case "server": role = .server
-                default: throw reader.invalid(word, "\"client\" or \"server\" was expected")
-                }
+            case "role": role = try reader.named("\"client\" or \"server\"")
             case "method": method = try reader.string(limit: Limits.labelLength, atLeast: 1)
             case "scheme": content.scheme = try reader.string(limit: Limits.labelLength)
             case "host": content.host = try reader.string(limit: Limits.labelLength)
@@ -301,23 +278,16 @@ extension Fact.ExchangeOpened {
 
 extension Fact.ExchangeClosed {
     fileprivate static func read(
-        _ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int, _ latest: Int64?
+        _ reader: inout JSONReader, _ head: inout Fact.Head, _ latest: Int64?
     ) throws(JSONFailure) -> Self {
         var exchange = latest
         var state: ExchangeState?
         var content = Self(exchange: 0, state: .completed)
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "exchange": exchange = try reader.integer(in: 1...Limits.largestInteger)
-            case "state":
-                let word = try reader.text()
-                switch word {
-                case "completed": state = .completed
-                case "failed": state = .failed
-                case "cancelled": state = .cancelled
-                default: throw reader.invalid(word, "\"completed\", \"failed\" or \"cancelled\" was expected")
-                }
+            case "state": state = try reader.named("\"completed\", \"failed\" or \"cancelled\"")
             case "status": content.status = try reader.integer(in: 0...999)
             case "first_byte_us": content.firstByteAtMicroseconds = try reader.count()
             case "sent_bytes": content.sentByteCount = try reader.count()
@@ -330,5 +300,19 @@ extension Fact.ExchangeClosed {
         content.exchange = try reader.required(exchange, "exchange", at: start)
         content.state = try reader.required(state ?? (content.status == nil ? nil : .completed), "state", at: start)
         return content
+    }
+}
+
+extension JSONReader {
+    /// Reads a value's name.
+    fileprivate mutating func named<Value: Named>(
+        _ expected: String, where isAllowed: (Value) -> Bool = { _ in true }
+    ) throws(JSONFailure) -> Value {
+        let word = try text()
+        let name = word.string
+        guard let value = Value.allCases.first(where: { $0.name == name && isAllowed($0) }) else {
+            throw invalid(word, "\(expected) was expected")
+        }
+        return value
     }
 }

@@ -92,15 +92,11 @@ extension JSONWriter {
     }
 
     package mutating func redirects(_ redirects: [Fact.Redirect]) {
-        beginArray()
-        for redirect in redirects {
-            beginObject()
-            member("status", redirect.status)
-            member("url", redirect.url)
-            member("at_us", redirect.atMicroseconds)
-            endObject()
+        objects(redirects) { redirect, writer in
+            writer.member("status", redirect.status)
+            writer.member("url", redirect.url)
+            writer.member("at_us", redirect.atMicroseconds)
         }
-        endArray()
     }
 }
 
@@ -140,26 +136,14 @@ extension Fact.Phases {
 
 extension JSONReader {
     fileprivate mutating func redirects() throws(JSONFailure) -> [Fact.Redirect] {
-        skipWhitespace()
-        let start = offset
-        var redirects: [Fact.Redirect] = []
-        try beginArray()
-        while try nextElement() {
-            guard redirects.count < Limits.redirects else {
-                throw JSONFailure(.invalid, at: start, "more than \(Limits.redirects) redirects")
-            }
-            redirects.append(try redirect())
-        }
-        return redirects
+        try list(of: "redirects", limit: Limits.redirects) { reader throws(JSONFailure) in try reader.redirect() }
     }
 
     private mutating func redirect() throws(JSONFailure) -> Fact.Redirect {
-        skipWhitespace()
-        let start = offset
         var status: Int?
         var url: String?
         var at: Int64?
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "status": status = try integer(in: 0...999)

@@ -91,18 +91,11 @@ extension JSONWriter {
         member("pings", socket.pingCount == 0 ? nil : socket.pingCount)
         member("close_code", socket.closeCode)
         member("close_reason", socket.closeReason)
-        if !socket.messages.isEmpty {
-            key("messages")
-            beginArray()
-            for message in socket.messages {
-                beginObject()
-                member("at_us", message.atMicroseconds)
-                member("sent", message.isSent)
-                member("opcode", message.opcode)
-                member("bytes", message.byteCount)
-                endObject()
-            }
-            endArray()
+        array("messages", socket.messages) { message, writer in
+            writer.member("at_us", message.atMicroseconds)
+            writer.member("sent", message.isSent)
+            writer.member("opcode", message.opcode)
+            writer.member("bytes", message.byteCount)
         }
         endObject()
     }
@@ -131,27 +124,17 @@ extension JSONReader {
     }
 
     private mutating func webSocketMessages() throws(JSONFailure) -> [Fact.WebSocket.Message] {
-        skipWhitespace()
-        let start = offset
-        var messages: [Fact.WebSocket.Message] = []
-        try beginArray()
-        while try nextElement() {
-            guard messages.count < Limits.webSocketMessages else {
-                throw JSONFailure(.invalid, at: start, "more than \(Limits.webSocketMessages) messages")
-            }
-            messages.append(try webSocketMessage())
+        try list(of: "messages", limit: Limits.webSocketMessages) { reader throws(JSONFailure) in
+            try reader.webSocketMessage()
         }
-        return messages
     }
 
     private mutating func webSocketMessage() throws(JSONFailure) -> Fact.WebSocket.Message {
-        skipWhitespace()
-        let start = offset
         var at: Int64?
         var isSent = false
         var opcode: Int?
         var byteCount: Int64?
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "at_us": at = try count()

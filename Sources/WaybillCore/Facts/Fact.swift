@@ -329,7 +329,7 @@ extension UInt64 {
         return value ^ (value >> 31)
     }
 
-    fileprivate var hexadecimalDigits: String {
+    package var hexadecimalDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -52,9 +52,8 @@ extension JSONReader {
     /// Reads a code, or an object with `code` and `name`.
     mutating func namedUseCase(_ names: inout Set<RecordedName>) throws(JSONFailure) -> Int {
         guard next == UInt8(ascii: "{") else { return try count() }
-        let start = offset
         var (code, name): (Int?, String?)
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "code": code = try count()

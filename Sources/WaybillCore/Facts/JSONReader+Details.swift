@@ -1,10 +1,8 @@
 extension JSONReader {
     /// The last value of a repeated name wins.
     package mutating func attributes() throws(JSONFailure) -> Attributes {
-        _ = next
-        let start = offset
         var attributes: Attributes = [:]
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             let name = key.string
             guard !name.isLonger(than: Limits.nameLength) else {
@@ -19,10 +17,8 @@ extension JSONReader {
     }
 
     package mutating func attributeNames() throws(JSONFailure) -> [String] {
-        _ = next
-        let start = offset
         var names: Set<String> = []
-        try beginArray()
+        let start = try beginArray()
         while try nextElement() {
             names.insert(try string(limit: Limits.nameLength))
             guard names.count <= Limits.attributes else {
@@ -33,11 +29,9 @@ extension JSONReader {
     }
 
     package mutating func error() throws(JSONFailure) -> RecordedError {
-        _ = next
-        let start = offset
         var code: Int64?
         var error = RecordedError(code: 0)
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "domain": error.domain = try string(limit: Limits.labelLength)
@@ -53,25 +47,15 @@ extension JSONReader {
     }
 
     package mutating func underlying() throws(JSONFailure) -> [RecordedError.Underlying] {
-        _ = next
-        let start = offset
-        var errors: [RecordedError.Underlying] = []
-        try beginArray()
-        while try nextElement() {
-            guard errors.count < Limits.underlyingErrors else {
-                throw JSONFailure(.invalid, at: start, "more than \(Limits.underlyingErrors) underlying errors")
-            }
-            errors.append(try underlyingError())
+        try list(of: "underlying errors", limit: Limits.underlyingErrors) { reader throws(JSONFailure) in
+            try reader.underlyingError()
         }
-        return errors
     }
 
     private mutating func underlyingError() throws(JSONFailure) -> RecordedError.Underlying {
-        _ = next
-        let start = offset
         var code: Int64?
         var error = RecordedError.Underlying(code: 0)
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "domain": error.domain = try string(limit: Limits.labelLength)
@@ -85,24 +69,14 @@ extension JSONReader {
     }
 
     package mutating func headerFields() throws(JSONFailure) -> [HeaderField] {
-        _ = next
-        let start = offset
-        var fields: [HeaderField] = []
-        try beginArray()
-        while try nextElement() {
-            guard fields.count < Limits.headerFields else {
-                throw JSONFailure(.invalid, at: start, "more than \(Limits.headerFields) header fields")
-            }
-            fields.append(try headerField())
+        try list(of: "header fields", limit: Limits.headerFields) { reader throws(JSONFailure) in
+            try reader.headerField()
         }
-        return fields
     }
 
     private mutating func headerField() throws(JSONFailure) -> HeaderField {
-        _ = next
-        let start = offset
         var parts: [String] = []
-        try beginArray()
+        let start = try beginArray()
         while try nextElement() {
             guard parts.count < 2 else {
                 throw JSONFailure(.invalid, at: start, "a pair of name and value was expected")
@@ -113,6 +87,18 @@ extension JSONReader {
         }
         guard parts.count == 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
         return HeaderField(name: parts[0], value: parts[1])
+    }
+
+    mutating func list<Element>(
+        of name: StaticString, limit: Int, _ read: (inout JSONReader) throws(JSONFailure) -> Element
+    ) throws(JSONFailure) -> [Element] {
+        let start = try beginArray()
+        var elements: [Element] = []
+        while try nextElement() {
+            guard elements.count < limit else { throw JSONFailure(.invalid, at: start, "more than \(limit) \(name)") }
+            elements.append(try read(&self))
+        }
+        return elements
     }
 
     package func required<Value>(_ value: Value?, _ name: StaticString, at start: Int) throws(JSONFailure) -> Value {

@@ -46,7 +46,9 @@ package struct JSONReader {
 
     // MARK: Structure
 
-    package mutating func beginObject() throws(JSONFailure) { try begin(UInt8(ascii: "{"), "an object") }
+    /// Returns where the object begins.
+    @discardableResult
+    package mutating func beginObject() throws(JSONFailure) -> Int { try begin(UInt8(ascii: "{"), "an object") }
 
     /// Returns the next member's name, or `nil` at the end of the object. Read or skip its value before the next call.
     package mutating func nextKey() throws(JSONFailure) -> JSONText? {
@@ -59,16 +61,18 @@ package struct JSONReader {
         return key
     }
 
-    package mutating func beginArray() throws(JSONFailure) { try begin(UInt8(ascii: "["), "an array") }
+    @discardableResult
+    package mutating func beginArray() throws(JSONFailure) -> Int { try begin(UInt8(ascii: "["), "an array") }
 
     package mutating func nextElement() throws(JSONFailure) -> Bool { try !ends(with: UInt8(ascii: "]")) }
 
-    private mutating func begin(_ bracket: UInt8, _ expected: StaticString) throws(JSONFailure) {
+    private mutating func begin(_ bracket: UInt8, _ expected: StaticString) throws(JSONFailure) -> Int {
         guard next == bracket else { throw unexpected(expected) }
         guard depth < Self.depthLimit else { throw malformed("nested deeper than \(Self.depthLimit)") }
         offset += 1
         depth += 1
         isFirst = true
+        return offset - 1
     }
 
     private mutating func ends(with bracket: UInt8) throws(JSONFailure) -> Bool {
@@ -330,7 +334,9 @@ package enum JSONPointer {
 
 package struct JSONFailure: Error, Equatable {
     package enum Kind: Sendable {
+        /// Not JSON, not UTF-8, or nested too deep; answered with status 400.
         case malformed
+        /// JSON, but not what was expected; answered with status 422.
         case invalid
     }
 

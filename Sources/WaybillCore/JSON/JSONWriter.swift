@@ -233,7 +233,9 @@ package struct JSONText {
     let isEscaped: Bool
 
     package var string: String {
-        isEscaped ? String(decoding: JSONText.unescaped(bytes), as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
+        isEscaped
+            ? String(decoding: JSONEscapes.decoded(Array(bytes)), as: UTF8.self)
+            : String(decoding: bytes, as: UTF8.self)
     }
 
     package static func ~= (expected: StaticString, text: JSONText) -> Bool {
@@ -246,53 +248,6 @@ package struct JSONText {
     /// Not inlined, because a rare case would take 200 bytes of each `case` in a reader.
     @inline(never)
     private func isEscaped(_ expected: StaticString) -> Bool { string == expected.description }
-
-    /// Replaces escapes. `JSONReader.scanString()` must have validated them.
-    private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            guard byte == UInt8(ascii: "\\") else {
-                result.append(byte)
-                index += 1
-                continue
-            }
-            let escape = bytes[index + 1]
-            index += 2
-            switch escape {
-            case UInt8(ascii: "b"): result.append(0x08)
-            case UInt8(ascii: "f"): result.append(0x0C)
-            case UInt8(ascii: "n"): result.append(0x0A)
-            case UInt8(ascii: "r"): result.append(0x0D)
-            case UInt8(ascii: "t"): result.append(0x09)
-            case UInt8(ascii: "u"):
-                var value = codeUnit(bytes, at: index)
-                index += 4
-                if value & 0xFC00 == 0xD800, let low = lowSurrogate(bytes, at: index) {
-                    value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
-                    index += 6
-                }
-                let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
-                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-            default: result.append(escape)
-            }
-        }
-        return result
-    }
-
-    private static func lowSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32? {
-        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
-            return nil
-        }
-        let value = codeUnit(bytes, at: index + 2)
-        return value & 0xFC00 == 0xDC00 ? value : nil
-    }
-
-    private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32 {
-        (0..<4).reduce(0) { $0 << 4 | UInt32(bytes[index + $1].hexadecimalValue ?? 0) }
-    }
 }
 
 /// For answers and `--json`. Sets use ``JSONWriter``, because this encoder writes whole doubles without a point.

@@ -38,8 +38,7 @@ extension SecretShapes {
     }
 
     private static func isLocal(_ byte: UInt8) -> Bool {
-        byte.isLetterOrDigit || byte >= 0x80 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "%")
+        byte.isLetterOrDigit || byte >= 0x80 || byte.isOne(of: "._-+%")
     }
 
     /// `package@1.0.0-beta.rc`
@@ -81,10 +80,7 @@ extension SecretShapes {
         return end
     }
 
-    private static func isSeparator(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "(")
-            || byte == UInt8(ascii: ")")
-    }
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte.isOne(of: " -.()") }
 
     // MARK: Social security numbers of the United States
 

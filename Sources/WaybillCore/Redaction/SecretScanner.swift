@@ -268,21 +268,9 @@ struct SecretScanner {
         return start..<end
     }
 
-    private func isAroundName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"),
-            UInt8(ascii: "]"), UInt8(ascii: ")"):
-            true
-        default: false
-        }
-    }
+    private func isAroundName(_ byte: UInt8) -> Bool { byte.isOne(of: " \t\"'\\])") }
 
-    private func isInName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "$"): true
-        default: false
-        }
-    }
+    private func isInName(_ byte: UInt8) -> Bool { byte.isOne(of: "-_.[$") }
 
     /// Returns the meaning of one or two words. If the second is visible, both together may still name a secret.
     private func meaning(of name: Range<Int>) -> SensitiveNames.Meaning {

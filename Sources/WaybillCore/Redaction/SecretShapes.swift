@@ -259,14 +259,7 @@ struct KeyShape: Sendable {
 }
 
 extension SecretShapes {
-    static func isPartOfKey(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "/"),
-            UInt8(ascii: "="):
-            true
-        default: byte.isLetterOrDigit
-        }
-    }
+    static func isPartOfKey(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || byte.isOne(of: "_-.+/=") }
 
     static func endOfKey(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start] < 128 else { return nil }

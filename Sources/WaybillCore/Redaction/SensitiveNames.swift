@@ -130,12 +130,7 @@ struct SensitiveNames: Sendable {
         self.isOff = isOff
     }
 
-    func contains(_ name: some Sequence<UInt8>) -> Bool {
-        switch meaning(of: name) {
-        case .harmless: false
-        case .secret, .secrets, .remark, .word, .code, .key, .protocols: true
-        }
-    }
+    func contains(_ name: some Sequence<UInt8>) -> Bool { meaning(of: name) != .harmless }
 
     func hides(_ value: some Sequence<UInt8>, under name: some Sequence<UInt8>) -> Bool {
         hides(value, as: meaning(of: name))
@@ -236,10 +231,7 @@ struct SensitiveNames: Sendable {
     }
 
     func precedesSecret(_ segment: some Sequence<UInt8>) -> Bool {
-        switch meaning(of: segment, isSegment: true) {
-        case .harmless: false
-        case .secret, .secrets, .remark, .word, .code, .key, .protocols: true
-        }
+        meaning(of: segment, isSegment: true) != .harmless
     }
 
     /// Whether a path segment is a secret, given the previous one. A collection's numbers are IDs: `/sessions/42`.

@@ -58,15 +58,13 @@ extension JSONReader {
     }
 
     mutating func ledger() throws(JSONFailure) -> Ledger {
-        skipWhitespace()
-        let start = offset
         var recorded: Int64?
         var delivered: Int64?
         var quarantined: Int64?
         var dropped: [String: Int64] = [:]
         var pending: Int64?
         var refused: Int64?
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             switch key {
             case "recorded": recorded = try count()
@@ -86,10 +84,8 @@ extension JSONReader {
     }
 
     private mutating func droppedCounts() throws(JSONFailure) -> [String: Int64] {
-        skipWhitespace()
-        let start = offset
         var counts: [String: Int64] = [:]
-        try beginObject()
+        let start = try beginObject()
         while let key = try nextKey() {
             let reason = key.string
             guard !reason.isLonger(than: Limits.nameLength) else {
@@ -157,9 +153,7 @@ extension JSONReader {
     mutating func array(_ body: (inout JSONReader, Int) throws(JSONFailure) -> Void) throws(JSONFailure) {
         try beginArray()
         while try nextElement() {
-            skipWhitespace()
-            let start = offset
-            try beginObject()
+            let start = try beginObject()
             try body(&self, start)
         }
     }

@@ -27,8 +27,6 @@ extension Receipt {
 
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> Receipt {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
-            reader.skipWhitespace()
-            let start = reader.offset
             var set: GUID?
             var accepted: Int?
             var known: Int?
@@ -36,7 +34,7 @@ extension Receipt {
             var refused: [RefusedSource] = []
             var refusedNames = 0
             var samplingRates: [SamplingRate] = []
-            try reader.beginObject()
+            let start = try reader.beginObject()
             while let key = try reader.nextKey() {
                 switch key {
                 case "set": set = try reader.guid()

@@ -94,6 +94,10 @@ extension JSONWriter {
     ) {
         guard !elements.isEmpty else { return }
         key(name)
+        objects(elements, write)
+    }
+
+    package mutating func objects<Element>(_ elements: [Element], _ write: (Element, inout JSONWriter) -> Void) {
         beginArray()
         for element in elements {
             beginObject()
@@ -114,11 +118,9 @@ extension TransactionSet {
     }
 
     private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> TransactionSet {
-        reader.skipWhitespace()
-        let start = reader.offset
         var id: GUID?
         var shares: [ShareReader]?
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "version": try checkVersion(&reader)
@@ -154,13 +156,11 @@ extension TransactionSet {
     }
 
     private static func shares(_ reader: inout JSONReader) throws(JSONFailure) -> [ShareReader] {
-        reader.skipWhitespace()
-        let start = reader.offset
         var shares: [ShareReader] = []
         var sources: Set<GUID> = []
         var rejectionCount = 0
         var room = EnvelopeRoom()
-        try reader.beginArray()
+        let start = try reader.beginArray()
         while try reader.nextElement() {
             reader.skipWhitespace()
             let offset = reader.offset
@@ -201,8 +201,6 @@ private struct ShareReader {
     }
 
     init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
-        reader.skipWhitespace()
-        let start = reader.offset
         var id: GUID?
         var source = SourceIdentity(id: GUID(high: 0, low: 0))
         var clocks: [ClockAnchor]?
@@ -210,7 +208,7 @@ private struct ShareReader {
         var share = TransactionSet.Share(source: source, clocks: [])
         var order = FactOrder()
         var rejected: [Rejected] = []
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "source": id = try reader.guid()

@@ -142,20 +142,13 @@ public struct Receipt: Hashable, Sendable {
 }
 
 package struct SetDecodingFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Kind: Sendable {
-        /// Not JSON, not UTF-8, or nested too deep; answered with status 400.
-        case malformed
-        /// JSON, but not a valid envelope; answered with status 422.
-        case invalid
-    }
-
-    package var kind: Kind
+    package var kind: JSONFailure.Kind
     /// The location as a JSON pointer (RFC 6901); empty for the document itself.
     package var pointer: String
     /// One sentence without a full stop.
     package var message: String
 
-    package init(kind: Kind, pointer: String, message: String) {
+    package init(kind: JSONFailure.Kind, pointer: String, message: String) {
         self.kind = kind
         self.pointer = pointer
         self.message = message
@@ -171,12 +164,9 @@ package struct SetDecodingFailure: Error, Equatable, Sendable, CustomStringConve
                 failure = error
             }
         }
-        switch failure.kind {
-        case .malformed:
-            self.init(kind: .malformed, pointer: "", message: "\(failure.message), at byte \(failure.offset)")
-        case .invalid: self.init(kind: .invalid, pointer: "", message: failure.message)
-        }
-        pointer = JSONPointer.path(to: failure.offset, in: bytes)
+        self.init(
+            kind: failure.kind, pointer: JSONPointer.path(to: failure.offset, in: bytes),
+            message: failure.message + (failure.kind == .malformed ? ", at byte \(failure.offset)" : ""))
     }
 
     package var description: String { pointer.isEmpty ? message : "\(pointer): \(message)" }
@@ -200,10 +190,7 @@ package struct IdentityProof: Hashable, Sendable {
     package let text: String
 
     package init() {
-        text = (0..<4).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        text = (0..<4).map { _ in UInt64.random(in: .min ... .max).hexadecimalDigits }.joined()
     }
 
     /// Wraps an existing proof; `nil` unless it has 32 to 128 characters.

@@ -44,7 +44,7 @@ struct ControlsPage {
             ? "What is chosen here is remembered for later launches."
             : "The next launch begins as the app's code has it."
         let erased: HTML =
-            isOn && settings.erasesPendingWhenOff ? " Turned off, it erases what is not delivered yet." : ""
+            isOn && settings.options.erasesPendingWhenOff ? " Turned off, it erases what is not delivered yet." : ""
         return """
             <section class=panel><h2>Recording</h2><p>\(words)<p class=why>\(held)\(erased)\
             \(button(isOn ? .stopRecording : .record, isOn ? "Turn recording off" : "Turn recording on"))</section>

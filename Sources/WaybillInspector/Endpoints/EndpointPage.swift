@@ -1,25 +1,18 @@
 import Foundation
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct EndpointPage {
-    private let answer: NetworkAnswer
-    private let table: AnswerTable?
-    private let step: Int64
-    private let meant: String?
-    private let address: ListAddress
-    private let frame: InspectorFrame
+struct EndpointPage {
+    let redacted: Redacted<NetworkAnswer>
+    let table: AnswerTable?
+    let step: Int64
+    var meant: String?
+    let address: ListAddress
+    let frame: InspectorFrame
+    private var answer: NetworkAnswer { redacted.value }
 
-    package init(
-        _ answer: Redacted<NetworkAnswer>, table: AnswerTable?, each step: Int64, meant: String? = nil,
-        at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.answer, self.table, self.step, self.meant) = (answer.value, table, step, meant)
-        (self.address, self.frame) = (address, frame)
-    }
-
-    package var html: HTML { frame.page(group?.title ?? "Endpoint", .endpoints, main: main) }
+    var html: HTML { frame.page(group?.title ?? "Endpoint", .endpoints, main: main) }
 
     static let exampleCount = 20
 

@@ -1,26 +1,18 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct EndpointsPage {
-    private let answer: NetworkAnswer
-    private let question: NetworkQuestion
-    private let table: AnswerTable?
-    private let volume: VolumeChart?
-    private let meant: String?
-    private let address: ListAddress
-    private let frame: InspectorFrame
+struct EndpointsPage {
+    let redacted: Redacted<NetworkAnswer>
+    let question: NetworkQuestion
+    let table: AnswerTable?
+    var volume: VolumeChart?
+    var meant: String?
+    let address: ListAddress
+    let frame: InspectorFrame
+    private var answer: NetworkAnswer { redacted.value }
 
-    package init(
-        _ answer: Redacted<NetworkAnswer>, to question: NetworkQuestion, table: AnswerTable?,
-        volume: VolumeChart? = nil,
-        meant: String? = nil, at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.answer, self.question, self.table, self.meant) = (answer.value, question, table, meant)
-        (self.address, self.frame, self.volume) = (address, frame, volume)
-    }
-
-    package var html: HTML { frame.page("Endpoints", .endpoints, main: main) }
+    var html: HTML { frame.page("Endpoints", .endpoints, main: main) }
 
     static let hint = "All, or a filter: host:example.com status:5xx version:2.1"
     /// The parameters of the page itself. All others are conditions.

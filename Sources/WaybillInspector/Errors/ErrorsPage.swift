@@ -1,29 +1,21 @@
 import Foundation
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct ErrorsPage {
-    private let question: ErrorsQuestion
-    private let answer: ErrorsAnswer
-    private let volume: VolumeChart?
-    private let meant: String?
-    private let names: Redacted<[RecordedName]>
-    private let address: ListAddress
-    private let frame: InspectorFrame
-    private let links: UseCaseLinks
+struct ErrorsPage {
+    let question: ErrorsQuestion
+    let redacted: Redacted<ErrorsAnswer>
+    var volume: VolumeChart?
+    /// The corrected filter; `nil` without a suggestion.
+    var meant: String?
+    let names: Redacted<[RecordedName]>
+    let address: ListAddress
+    let frame: InspectorFrame
+    private var answer: ErrorsAnswer { redacted.value }
+    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
 
-    /// - Parameter meant: The corrected filter; `nil` without a suggestion.
-    package init(
-        _ question: ErrorsQuestion, _ answer: Redacted<ErrorsAnswer>, volume: VolumeChart? = nil, meant: String? = nil,
-        names: Redacted<[RecordedName]>, at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.question, self.answer, self.meant, self.names) = (question, answer.value, meant, names)
-        (self.address, self.frame, self.volume) = (address, frame, volume)
-        links = UseCaseLinks(address, depth: 1)
-    }
-
-    package var html: HTML { frame.page("Errors", .errors, main: main) }
+    var html: HTML { frame.page("Errors", .errors, main: main) }
 
     private static let newSince: [(value: String, text: String)] = [
         ("1h", "New since 1 hour"), ("24h", "New since 24 hours"), ("7d", "New since 7 days"),
@@ -162,7 +154,8 @@ extension InspectedStore {
             ? nil : try await volume(ErrorsParameters(address.items).conditions, of: .transactions, at: address)
         return .page(
             ErrorsPage(
-                question, redactor.redacted(answer), volume: volume, meant: meant, names: names, at: address, in: frame
+                question: question, redacted: redactor.redacted(answer), volume: volume, meant: meant, names: names,
+                address: address, frame: frame
             ).html, status: status)
     }
 

@@ -1,24 +1,18 @@
-package import WaybillCore
+import WaybillCore
 package import WaybillExport
-package import WaybillQueries
+import WaybillQueries
 
-package struct ExchangePage {
-    private let record: ExchangeRecord
-    private let bodies: ExchangeBodies
-    private let transaction: TransactionRecord?
-    private let frame: InspectorFrame
+struct ExchangePage {
+    let redacted: Redacted<ExchangeRecord>
+    let redactedBodies: Redacted<ExchangeBodies>
+    let redactedTransaction: Redacted<TransactionRecord?>
+    let frame: InspectorFrame
+    private var record: ExchangeRecord { redacted.value }
+    private var bodies: ExchangeBodies { redactedBodies.value }
+    private var transaction: TransactionRecord? { redactedTransaction.value }
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    package init(
-        _ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>, transaction: Redacted<TransactionRecord?>,
-        in frame: InspectorFrame
-    ) {
-        (self.record, self.bodies, self.transaction, self.frame) = (
-            record.value, bodies.value, transaction.value, frame
-        )
-    }
-
-    package var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, depth: 2, main: main) }
+    var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, depth: 2, main: main) }
 
     private var main: HTML {
         """
@@ -28,7 +22,7 @@ package struct ExchangePage {
         <dl>\(cells)</dl>
         <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\(copyCommand)\
         \([ExchangeFile.har, .json, .text].map(download))</header>
-        \(find)<article class="exchange \(record.tone)" id=exchange>\(time)\(ExchangeRedirects(exchange: exchange).html)<div class=sides>
+        \(find)<article class="exchange \(record.tone)" id=exchange>\(time)\(redirects)<div class=sides>
         \(side("Request", exchange.requestHeaderFields, shown.request, byteCount(exchange.sentByteCount), .requestBody))\
         \(side("Response", exchange.responseHeaderFields, shown.response, byteCount(exchange.receivedByteCount), .responseBody))</div>
         \(messages)\(commandText)</article>
@@ -71,7 +65,7 @@ package struct ExchangePage {
         let error: HTML = exchange.error.map { "<p class=bad>\(Words.error($0))\n" } ?? ""
         return """
             <section aria-labelledby=timing><h2 id=timing>Timing</h2><p>\(words.isEmpty ? "It was not closed." : words.joined(separator: " · "))
-            \(error)\(ExchangeTiming(exchange).map { PhaseTable(timing: $0).html } ?? "")</section>
+            \(error)\(ExchangeTiming(exchange).map(phases) ?? "")</section>
 
             """
     }
@@ -82,7 +76,7 @@ package struct ExchangePage {
         let view = BodyView(body: body, byteCount: byteCount, file: file, address: address(of: file))
         return """
             <section aria-labelledby=\(file.rawValue)-side><h2 id=\(file.rawValue)-side>\(title)</h2>\
-            \(HeaderTable(fields: fields, id: "\(file.rawValue)-fields").html)\(view.html)</section>
+            \(headerTable(fields, id: "\(file.rawValue)-fields"))\(view.html)</section>
 
             """
     }
@@ -122,11 +116,8 @@ package struct ExchangePage {
     private func address(of file: ExchangeFile) -> String { "./\(record.id.description)/\(file.rawValue)" }
 }
 
-struct HeaderTable {
-    let fields: [HeaderField]
-    let id: String
-
-    var html: HTML {
+extension ExchangePage {
+    private func headerTable(_ fields: [HeaderField], id: String) -> HTML {
         guard !fields.isEmpty else { return "<p class=note>No header field was recorded.\n" }
         let rows = fields.map { "<tr><th scope=row>\($0.name)<td>\(PrettyJSON.html($0.value))" as HTML }
         return """
@@ -136,12 +127,8 @@ struct HeaderTable {
 
             """
     }
-}
 
-struct PhaseTable {
-    let timing: ExchangeTiming
-
-    var html: HTML {
+    private func phases(_ timing: ExchangeTiming) -> HTML {
         guard timing.total > 0 else { return "" }
         let rects = HTML.segments(timing.phases.map { ("", $0.duration) }, of: timing.total, least: 3)
         let rows = zip(timing.phases, rects).map { phase, rect in
@@ -150,12 +137,8 @@ struct PhaseTable {
         }
         return "<table class=phases-table><tbody>\(rows)</table>\n"
     }
-}
 
-struct ExchangeRedirects {
-    let exchange: TransactionRecord.Exchange
-
-    var html: HTML {
+    private var redirects: HTML {
         guard !exchange.transfer.redirects.isEmpty else { return "" }
         var from = exchange.url
         var steps: [HTML] = []

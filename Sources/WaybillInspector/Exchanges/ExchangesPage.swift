@@ -1,26 +1,18 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct ExchangesPage {
-    private let page: RecordPage<ExchangeRecord>
-    private let volume: VolumeChart?
-    private let address: ListAddress
-    private let names: Redacted<[RecordedName]>
-    private let meant: String?
-    private let version: Int64
-    private let frame: InspectorFrame
+struct ExchangesPage {
+    let redacted: Redacted<RecordPage<ExchangeRecord>>
+    var volume: VolumeChart?
+    let address: ListAddress
+    let names: Redacted<[RecordedName]>
+    var meant: String?
+    var version: Int64 = 0
+    let frame: InspectorFrame
+    private var page: RecordPage<ExchangeRecord> { redacted.value }
 
-    package init(
-        _ page: Redacted<RecordPage<ExchangeRecord>>, volume: VolumeChart? = nil, at address: ListAddress,
-        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int64 = 0,
-        in frame: InspectorFrame
-    ) {
-        (self.page, self.address, self.names, self.meant) = (page.value, address, names, meant)
-        (self.version, self.frame, self.volume) = (version, frame, volume)
-    }
-
-    package var html: HTML { frame.page("Network", .network, main: main) }
+    var html: HTML { frame.page("Network", .network, main: main) }
 
     private static let hint = "Any word of URL, header fields or bodies, or host:example.com status:5xx took>1s"
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -38,7 +30,7 @@ package struct ExchangesPage {
             ], terms: "terms?about=exchanges")
         return """
             <h1>Network</h1>
-            \(form.html)<div class=line>\(states)<a href="endpoints\(UseCaseLinks.query(shared))">By endpoint</a>\(LiveBar(version).html, if: address.isFirstPage)</div>
+            \(form.html)<div class=line>\(states)<a href="endpoints\(UseCaseLinks.query(shared))">By endpoint</a>\(HTML.liveBar(version), if: address.isFirstPage)</div>
             \(chips.html)<p><b data-fresh>\(volume?.total ?? "")</b></p>
             \(note)\(volume?.html ?? "")\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
             """
@@ -55,7 +47,9 @@ package struct ExchangesPage {
         return ListChips(address: address, name: "state", label: "States", words: words).html
     }
 
-    private var told: ListProgress? { page.progress.map { ListProgress($0, of: "request", timeZone: frame.timeZone) } }
+    private var told: ListProgress? {
+        page.progress.map { ListProgress(progress: $0, noun: "request", timeZone: frame.timeZone) }
+    }
 
     private var list: HTML {
         let word = page.progress == nil ? "No requests" : "Nothing yet"

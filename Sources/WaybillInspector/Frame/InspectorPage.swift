@@ -117,24 +117,13 @@ package struct InspectorPage {
 package struct InspectorFrame: Sendable {
     package var store: String
     package var isLoggedIn: Bool
-    var hasControls: Bool
-    package var timeZone: TimeZone
+    var hasControls = false
+    package var timeZone = TimeZone.current
     /// The clock for daylight saving time in the page's time zone.
-    package var clock: any TransactionClock
+    package var clock: any TransactionClock = SystemClock()
     /// The name of the time zone if the reader or the script chose it; otherwise `nil`.
     var zoneName: String?
     var items: [(name: String, value: String)] = []
-
-    package init(
-        store: String, isLoggedIn: Bool, hasControls: Bool = false, timeZone: TimeZone = .current,
-        clock: any TransactionClock = SystemClock()
-    ) {
-        self.store = store
-        self.isLoggedIn = isLoggedIn
-        self.hasControls = hasControls
-        self.timeZone = timeZone
-        self.clock = clock
-    }
 
     func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {
         InspectorPage(title: title, tab: tab, depth: depth, frame: self, main: main).html
@@ -147,10 +136,7 @@ package struct ShownZone: Sendable {
     let timeZone: TimeZone
 
     init?(_ name: String) {
-        let isName = name.utf8.allSatisfy { byte in
-            let character = Character(Unicode.Scalar(byte))
-            return character.isASCII && (character.isLetter || character.isNumber || "_+-/".contains(character))
-        }
+        let isName = name.utf8.allSatisfy { $0.isLetterOrDigit || "_+-/".utf8.contains($0) }
         guard isName, !name.isEmpty, name.utf8.count <= 64, let timeZone = TimeZone(identifier: name) else {
             return nil
         }
@@ -192,16 +178,8 @@ package struct InspectorAsset: Sendable {
     package static func named(_ name: String) -> InspectorAsset? { [style, script, icon].first { $0.name == name } }
 }
 
-package struct LoginPage {
-    private let destination: String
-    private let problem: String?
-
-    package init(to destination: String, problem: String? = nil) {
-        self.destination = destination
-        self.problem = problem
-    }
-
-    package var html: HTML {
+extension InspectorFrame {
+    package static func loginPage(to destination: String, problem: String? = nil) -> HTML {
         let told: HTML = problem.map { "<p class=bad role=alert>\($0)</p>" } ?? ""
         let form: HTML = """
             <form class=login method=post action=login><h1>Inspector</h1>\(told)<input type=hidden name=to value="\(destination)">\
@@ -211,21 +189,10 @@ package struct LoginPage {
             """
         return InspectorFrame(store: "", isLoggedIn: false).page("Log in", .login, main: form)
     }
-}
 
-package struct MessagePage {
-    private let title: String
-    private let message: String
-    private let depth: Int
-    private let frame: InspectorFrame
-
-    package init(_ title: String, _ message: String, depth: Int, in frame: InspectorFrame) {
-        (self.title, self.message, self.depth, self.frame) = (title, message, depth, frame)
-    }
-
-    package var html: HTML {
+    func message(_ title: String, _ message: String, depth: Int) -> HTML {
         let list = "\(String(repeating: "../", count: depth - 1))transactions"
-        return frame.page(
+        return page(
             title, .problem, depth: depth,
             main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
     }

@@ -121,14 +121,9 @@ struct ListChips {
     }
 }
 
-/// Follows the store: the script asks for the page again after each change, and replaces what differs.
-struct LiveBar {
-    private let version: Int64
-    private let root: String
-
-    init(_ version: Int64, root: String = "") { (self.version, self.root) = (version, root) }
-
-    var html: HTML {
+extension HTML {
+    /// Follows the store: the script asks for the page again after each change, and replaces what differs.
+    static func liveBar(_ version: Int64, root: String = "") -> HTML {
         """
         <p class=live data-live="\(root)live?version=\(version)" hidden><output aria-live=polite></output>\
         <button type=button>Pause</button></p>
@@ -227,7 +222,7 @@ package struct ListAddress: Sendable {
 
     var query: String { items.isEmpty ? "" : "?" + Self.encoded(items) }
 
-    private static func encoded(_ items: [(name: String, value: String)]) -> String {
+    static func encoded(_ items: [(name: String, value: String)]) -> String {
         items.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
     }
 
@@ -249,24 +244,17 @@ package struct ListAddress: Sendable {
 
     /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
     package static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
-                return String(character)
-            }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 struct ListProgress {
     let progress: SearchProgress
     let noun: String
     let timeZone: TimeZone
-
-    init(_ progress: SearchProgress, of noun: String, timeZone: TimeZone) {
-        (self.progress, self.noun, self.timeZone) = (progress, noun, timeZone)
-    }
 
     var sentence: HTML {
         switch progress {

@@ -16,8 +16,8 @@ extension InspectedStore {
         let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges, at: address)
         return .page(
             EndpointsPage(
-                redactor.redacted(answer), to: question, table: table(question, answer), volume: volume, meant: meant,
-                at: address, in: frame
+                redacted: redactor.redacted(answer), question: question, table: table(question, answer), volume: volume,
+                meant: meant, address: address, frame: frame
             ).html, status: status)
     }
 
@@ -42,8 +42,8 @@ extension InspectedStore {
         let (answer, meant) = found.shown { NetworkAnswer(exchanges: 0, groups: [], whyEmpty: $0) }
         return .page(
             EndpointPage(
-                redactor.redacted(answer), table: table(question, answer), each: question.stepMicroseconds ?? 1,
-                meant: meant, at: address, in: frame
+                redacted: redactor.redacted(answer), table: table(question, answer),
+                step: question.stepMicroseconds ?? 1, meant: meant, address: address, frame: frame
             ).html, status: status)
     }
 

@@ -15,9 +15,8 @@ extension InspectedStore {
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let volume = status == 200 ? try await volume(address.items, of: .transactions, at: address) : nil
         let html = TransactionsPage(
-            page, volume: volume, errorCounts: errorCounts, at: address, names: names,
-            meant: mistake?.corrected(items),
-            version: version, in: frame
+            redacted: page, volume: volume, errorCounts: errorCounts, address: address, names: names,
+            meant: mistake?.corrected(items), version: version, frame: frame
         ).html
         return .page(html, status: status)
     }
@@ -38,8 +37,8 @@ extension InspectedStore {
         }
         let volume = status == 200 ? try await volume(address.items, of: .exchanges, at: address) : nil
         let html = ExchangesPage(
-            page, volume: volume, at: address, names: names, meant: mistake?.corrected(items),
-            version: version, in: frame
+            redacted: page, volume: volume, address: address, names: names, meant: mistake?.corrected(items),
+            version: version, frame: frame
         ).html
         return .page(html, status: status)
     }
@@ -122,8 +121,8 @@ extension InspectedStore {
         let (first, leftOut) = UseCasesPage.first(of: shown)
         return .page(
             UseCasesPage(
-                redactor.redacted(first), leftOut: leftOut, each: step, meant: meant, names: names, at: address,
-                in: frame
+                redacted: redactor.redacted(first), leftOut: leftOut, step: step, meant: meant, names: names,
+                address: address, frame: frame
             ).html, status: status)
     }
 
@@ -166,8 +165,10 @@ extension InspectedStore {
             }
         let events = useCase.events(among: names)
         return .page(
-            UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html,
-            status: status)
+            UseCasePage(
+                useCase: useCase, view: view, content: content, events: events, seen: seen,
+                address: ListAddress(items), frame: frame
+            ).html, status: status)
     }
 
     private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)])

@@ -49,8 +49,8 @@ package struct InspectedStore: Sendable {
         let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, at: address, excerpt: excerpt,
-            around: around, notes: notes, version: version, in: frame)
+            redacted: redactor.redacted(record), redactedBodies: redactor.redacted(bodies), clocks: clocks,
+            address: address, excerpt: excerpt, around: around, notes: notes, version: version, frame: frame)
         return .page(page.html)
     }
 
@@ -152,7 +152,7 @@ extension InspectedStore {
                 "a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
         }
         let first = try await store.transaction(value("a"))
-        let page = TransactionComparisonPage(redactor.redacted(first), clocks: clocks, in: frame)
+        let page = TransactionComparisonPage(redacted: redactor.redacted(first), clocks: clocks, frame: frame)
         guard !value("b").isEmpty else {
             return .page(page.html(without: "Name the second one by its support code or its ID."))
         }
@@ -239,8 +239,8 @@ extension InspectedStore {
         var transaction: TransactionRecord?
         if let id = record.transaction { transaction = try await store.transaction(id.description) }
         let page = ExchangePage(
-            redactor.redacted(record), bodies: redactor.redacted(bodies), transaction: redactor.redacted(transaction),
-            in: frame)
+            redacted: redactor.redacted(record), redactedBodies: redactor.redacted(bodies),
+            redactedTransaction: redactor.redacted(transaction), frame: frame)
         return .page(page.html)
     }
 
@@ -278,7 +278,8 @@ extension InspectedStore {
         }
         let details = try await store.details(of: page.value.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
         let html = SourcesPage(
-            page, details: redactor.redacted(details), at: address, apps: redactor.redacted(apps), in: frame
+            redacted: page, details: redactor.redacted(details), address: address, apps: redactor.redacted(apps),
+            frame: frame
         ).html
         return .page(html, status: status)
     }
@@ -288,6 +289,9 @@ extension InspectedStore {
         guard let details = try await store.details(of: [record.id], upTo: SourcePage.limits)[record.id] else {
             throw QueryFailure.notFound("There is no source “\(key)” here.")
         }
-        return .page(SourcePage(redactor.redacted(record), redactor.redacted(details), in: frame).html)
+        return .page(
+            SourcePage(
+                redacted: redactor.redacted(record), redactedDetails: redactor.redacted(details), frame: frame
+            ).html)
     }
 }

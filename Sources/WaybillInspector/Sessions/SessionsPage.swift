@@ -3,31 +3,23 @@ import WaybillExport
 import WaybillQueries
 
 struct SessionsPage {
-    private let page: RecordPage<TransactionSummary>
-    private let list: SessionList
-    private let errorCounts: [GUID: Int]
-    private let useCases: [String]
-    private let meant: String?
-    private let address: ListAddress
-    private let frame: InspectorFrame
-    private let links: UseCaseLinks
-
-    init(
-        _ page: Redacted<RecordPage<TransactionSummary>>, _ list: Redacted<SessionList>, errorCounts: [GUID: Int],
-        names: Redacted<[RecordedName]>, meant: String?, at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.page, self.list, self.errorCounts) = (page.value, list.value, errorCounts)
-        (self.meant, self.address, self.frame) = (meant, address, frame)
-        useCases = names.useCases
-        links = UseCaseLinks(address, depth: 1, besides: ["use_case"])
-    }
+    let redacted: Redacted<RecordPage<TransactionSummary>>
+    let redactedList: Redacted<SessionList>
+    let errorCounts: [GUID: Int]
+    let names: Redacted<[RecordedName]>
+    let meant: String?
+    let address: ListAddress
+    let frame: InspectorFrame
+    private var page: RecordPage<TransactionSummary> { redacted.value }
+    private var list: SessionList { redactedList.value }
+    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1, besides: ["use_case"]) }
 
     var html: HTML { frame.page("Sessions", .transactions, main: main) }
 
     private var main: HTML {
         let form = ListForm(
             address: address, field: "filter", hint: "Any word, or attribute:user=u-17 device:iPhone17,1",
-            useCases: useCases, terms: "terms")
+            useCases: names.useCases, terms: "terms")
         return """
             <h1>\(title)</h1>
             \(form.html)<div class=line><b>\(page.progress == nil ? list.total.words("transaction") : "")</b>\
@@ -55,7 +47,7 @@ struct SessionsPage {
     }
 
     private var paging: HTML {
-        let told = page.progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) }
+        let told = page.progress.map { ListProgress(progress: $0, noun: "transaction", timeZone: frame.timeZone) }
         return ListPaging(address: address, next: page.next, progress: told).html
     }
 
@@ -155,8 +147,8 @@ extension InspectedStore {
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let html = SessionsPage(
-            page, redactor.redacted(list), errorCounts: errorCounts, names: names, meant: mistake?.corrected(items),
-            at: address, in: frame
+            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names,
+            meant: mistake?.corrected(items), address: address, frame: frame
         ).html
         return .page(html, status: status)
     }

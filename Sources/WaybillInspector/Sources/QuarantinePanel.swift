@@ -8,7 +8,7 @@ struct QuarantinePanel {
     let frame: InspectorFrame
 
     var html: HTML {
-        "<section class=\"panel wide\"><h2>Quarantine</h2>\(kept)\(LegacyQuarantineList(state: state, frame: frame).html)\(rejected)</section>\n"
+        "<section class=\"panel wide\"><h2>Quarantine</h2>\(kept)\(legacy)\(rejected)</section>\n"
     }
 
     // MARK: Here
@@ -85,19 +85,9 @@ struct QuarantinePanel {
         let until: HTML = " to \(HTML.moment(last, .dateAndTime, in: frame.timeZone))"
         return "<span>\(HTML.moment(first, .dateAndTime, in: frame.timeZone))\(until, if: first != last)</span>"
     }
-}
 
-package enum DeliveryFile: String, CaseIterable, Sendable {
-    case quarantine = "quarantine.json"
-    case rejections = "rejections.json"
-}
-
-/// Unreadable transactions from sets of version 0.0.1, whose senders keep no copy.
-struct LegacyQuarantineList {
-    let state: DeliveryState
-    let frame: InspectorFrame
-
-    var html: HTML {
+    /// Unreadable transactions from sets of version 0.0.1, whose senders keep no copy.
+    private var legacy: HTML {
         guard state.legacyQuarantinedCount > 0 else { return "" }
         let more = state.legacyQuarantinedCount - state.legacyQuarantine.count
         let rest: HTML =
@@ -117,6 +107,11 @@ struct LegacyQuarantineList {
 
             """
     }
+}
+
+package enum DeliveryFile: String, CaseIterable, Sendable {
+    case quarantine = "quarantine.json"
+    case rejections = "rejections.json"
 }
 
 /// JSON of facts according to `Schemas/fact.v1.schema.json`.

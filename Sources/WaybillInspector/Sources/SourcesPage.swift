@@ -1,24 +1,16 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct SourcesPage {
-    private let page: RecordPage<SourceRecord>
-    private let details: [GUID: SourceDetails]
-    private let address: ListAddress
-    private let apps: [String]
-    private let frame: InspectorFrame
+struct SourcesPage {
+    let redacted: Redacted<RecordPage<SourceRecord>>
+    let details: Redacted<[GUID: SourceDetails]>
+    let address: ListAddress
+    let apps: Redacted<[String]>
+    let frame: InspectorFrame
+    private var page: RecordPage<SourceRecord> { redacted.value }
 
-    package init(
-        _ page: Redacted<RecordPage<SourceRecord>>, details: Redacted<[GUID: SourceDetails]>, at address: ListAddress,
-        apps: Redacted<[String]>, in frame: InspectorFrame
-    ) {
-        (self.page, self.details, self.address, self.apps, self.frame) = (
-            page.value, details.value, address, apps.value, frame
-        )
-    }
-
-    package var html: HTML { frame.page("Sources", .sources, main: main) }
+    var html: HTML { frame.page("Sources", .sources, main: main) }
 
     private var main: HTML {
         """
@@ -38,7 +30,7 @@ package struct SourcesPage {
     private var form: HTML {
         ListForm(
             address: address, hint: "Version, device, system, ID ...",
-            choices: [("app", "Every app", apps.map { ($0, $0) })], hasAges: false
+            choices: [("app", "Every app", apps.value.map { ($0, $0) })], hasAges: false
         ).html
     }
 
@@ -73,7 +65,7 @@ package struct SourcesPage {
         let place = [record.device, record.system].filter { !$0.isEmpty }.joined(separator: " · ")
         return """
             <li class=\(bar.tone)><a href="sources/\(record.id.description)"><b>\(record.appName) <u>\(record.appVersion)</u></b> \
-            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: details[record.id]?.clocks).short)</small> \
+            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: details.value[record.id]?.clocks).short)</small> \
             \(time(record))</a>
 
             """
@@ -84,22 +76,20 @@ package struct SourcesPage {
     }
 
     private func seen(_ record: SourceRecord) -> Int64? {
-        record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds
+        record.heardMicroseconds ?? details.value[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds
     }
 }
 
-package struct SourcePage {
-    package static let limits = SourceDetails.Limits(clocks: 10, gaps: 100, transactions: 10)
+struct SourcePage {
+    static let limits = SourceDetails.Limits(clocks: 10, gaps: 100, transactions: 10)
 
-    private let record: SourceRecord
-    private let details: SourceDetails
-    private let frame: InspectorFrame
+    let redacted: Redacted<SourceRecord>
+    let redactedDetails: Redacted<SourceDetails>
+    let frame: InspectorFrame
+    private var record: SourceRecord { redacted.value }
+    private var details: SourceDetails { redactedDetails.value }
 
-    package init(_ record: Redacted<SourceRecord>, _ details: Redacted<SourceDetails>, in frame: InspectorFrame) {
-        (self.record, self.details, self.frame) = (record.value, details.value, frame)
-    }
-
-    package var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, depth: 2, main: main) }
+    var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, depth: 2, main: main) }
 
     private var bar: LedgerBar { LedgerBar(record) }
 

@@ -1,17 +1,14 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct TransactionComparisonPage {
-    private let first: TransactionRecord
-    private let clocks: ShownClocks
-    private let frame: InspectorFrame
+struct TransactionComparisonPage {
+    let redacted: Redacted<TransactionRecord>
+    let clocks: ShownClocks
+    let frame: InspectorFrame
+    private var first: TransactionRecord { redacted.value }
 
-    package init(_ first: Redacted<TransactionRecord>, clocks: ShownClocks, in frame: InspectorFrame) {
-        (self.first, self.clocks, self.frame) = (first.value, clocks, frame)
-    }
-
-    package func html(with second: Redacted<TransactionRecord>) -> HTML {
+    func html(with second: Redacted<TransactionRecord>) -> HTML {
         let second = second.value
         let (one, other) = (first.summary, second.summary)
         let title =
@@ -40,7 +37,7 @@ package struct TransactionComparisonPage {
         return frame.page("\(title): \(one.id.supportCode) and \(other.id.supportCode)", .transactions, main: main)
     }
 
-    package func html(without reason: String) -> HTML {
+    func html(without reason: String) -> HTML {
         let main: HTML = """
             \(navigation(nil))<h1>\(first.summary.useCaseName) compared with another</h1><p>\(reason)</p>
             \(TransactionComparisonForm(first: first.summary, clocks: clocks, root: "").html)
@@ -49,7 +46,7 @@ package struct TransactionComparisonPage {
         return frame.page("\(first.summary.useCaseName) compared with another", .transactions, main: main)
     }
 
-    package func without(_ other: TransactionComparisonAddress.Other) -> HTML {
+    func without(_ other: TransactionComparisonAddress.Other) -> HTML {
         let name = first.summary.useCaseName
         let reason =
             switch other {

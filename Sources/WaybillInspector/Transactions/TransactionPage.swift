@@ -1,44 +1,26 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct TransactionPage {
-    private let record: TransactionRecord
-    private let bodies: [FactID: ExchangeBodies]
-    private let clocks: ShownClocks
-    private let address: ListAddress
-    private let excerpt: Waterfall.Excerpt
-    private let around: Around
-    private let notes: [String]
-    private let version: Int64?
-    private let frame: InspectorFrame
-    private let links: UseCaseLinks
+struct TransactionPage {
+    let redacted: Redacted<TransactionRecord>
+    let redactedBodies: Redacted<[FactID: ExchangeBodies]>
+    var clocks = ShownClocks.aligned
+    var address = ListAddress([])
+    var excerpt = Waterfall.Excerpt()
+    let around: Around
+    let notes: [String]
+    /// The store's version before the page was read, to follow an open transaction; `nil` not to.
+    var version: Int64?
+    let frame: InspectorFrame
+    private var record: TransactionRecord { redacted.value }
+    private var links: UseCaseLinks { UseCaseLinks(address, depth: 2) }
 
-    package struct Around: Sendable {
-        var before: TransactionSummary?
-        var after: TransactionSummary?
-
-        package init(before: Redacted<TransactionSummary?>, after: Redacted<TransactionSummary?>) {
-            self.before = before.value
-            self.after = after.value
-        }
+    struct Around {
+        let before, after: Redacted<TransactionSummary?>
     }
 
-    /// - Parameter version: The store's version before the page was read, to follow an open transaction; `nil` not to.
-    package init(
-        _ record: Redacted<TransactionRecord>, bodies: Redacted<[FactID: ExchangeBodies]>,
-        clocks: ShownClocks = .aligned, at address: ListAddress = ListAddress([]),
-        excerpt: Waterfall.Excerpt = Waterfall.Excerpt(), around: Around,
-        notes: [String], version: Int64? = nil, in frame: InspectorFrame
-    ) {
-        links = UseCaseLinks(address, depth: 2)
-        self.version = record.value.summary.outcome == .open ? version : nil
-        (self.record, self.bodies) = (record.value, bodies.value)
-        (self.clocks, self.around, self.notes, self.frame) = (clocks, around, notes, frame)
-        (self.address, self.excerpt) = (address, excerpt)
-    }
-
-    package var html: HTML {
+    var html: HTML {
         frame.page("\(record.summary.useCaseName) \(code)", .transactions, depth: 2, main: main)
     }
 
@@ -47,7 +29,7 @@ package struct TransactionPage {
     private var main: HTML {
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
         let section = TransactionSection(
-            record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, excerpt: excerpt
+            record, bodies: redactedBodies.value, clocks: clocks, timeZone: frame.timeZone, excerpt: excerpt
         ) { address.with("at", $0) }
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(live)\(neighbors)</nav>
@@ -63,7 +45,9 @@ package struct TransactionPage {
             """
     }
 
-    private var live: HTML { version.map { LiveBar($0, root: "../").html } ?? "" }
+    private var live: HTML {
+        version.map { record.summary.outcome == .open ? HTML.liveBar($0, root: "../") : "" } ?? ""
+    }
 
     private var values: HTML {
         let summary = record.summary
@@ -115,9 +99,10 @@ package struct TransactionPage {
     }
 
     private var neighbors: HTML {
-        guard let first = record.sources.first, around.before != nil || around.after != nil else { return "" }
+        let (before, after) = (around.before.value, around.after.value)
+        guard let first = record.sources.first, before != nil || after != nil else { return "" }
         return """
-            <span>Same launch of \(first.app):</span>\(neighbor(around.before, "prev", "before"))\(neighbor(around.after, "next", "after"))
+            <span>Same launch of \(first.app):</span>\(neighbor(before, "prev", "before"))\(neighbor(after, "next", "after"))
             """
     }
 

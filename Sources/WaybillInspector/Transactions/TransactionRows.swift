@@ -73,12 +73,8 @@ struct TransactionRows {
 }
 
 /// The heads of the columns. Those of times sort, and a second click turns the order round.
-struct TransactionHead {
-    let address: ListAddress
-
-    init(at address: ListAddress) { self.address = address }
-
-    var html: HTML {
+extension TransactionsPage {
+    var head: HTML {
         """
         <div class=head><i></i><b>Use case</b><b>Outcome</b><b>Error and attributes</b><b></b><b></b>\(link("Duration", .longest, .shortest))\
         \(link("Begun", .newest, .oldest))<b>Support code</b></div>

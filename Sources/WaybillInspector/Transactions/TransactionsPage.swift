@@ -1,38 +1,27 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct TransactionsPage {
-    private let page: RecordPage<TransactionSummary>
-    private let volume: VolumeChart?
-    private let errorCounts: [GUID: Int]
-    private let address: ListAddress
-    private let useCases: [String]
-    private let meant: String?
-    private let version: Int64
-    private let frame: InspectorFrame
+struct TransactionsPage {
+    let redacted: Redacted<RecordPage<TransactionSummary>>
+    var volume: VolumeChart?
+    let errorCounts: [GUID: Int]
+    let address: ListAddress
+    let names: Redacted<[RecordedName]>
+    var meant: String?
+    let version: Int64
+    let frame: InspectorFrame
+    private var page: RecordPage<TransactionSummary> { redacted.value }
 
-    package init(
-        _ page: Redacted<RecordPage<TransactionSummary>>, volume: VolumeChart? = nil,
-        errorCounts: [GUID: Int],
-        at address: ListAddress,
-        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int64, in frame: InspectorFrame
-    ) {
-        (self.page, self.errorCounts, self.address) = (page.value, errorCounts, address)
-        (self.version, self.meant, self.frame) = (version, meant, frame)
-        self.volume = volume
-        useCases = names.useCases
-    }
-
-    package var html: HTML { frame.page("Transactions", .transactions, main: main) }
+    var html: HTML { frame.page("Transactions", .transactions, main: main) }
 
     private static let hint = "Any word, or outcome:failed event:requestSent took>2s"
 
     private var main: HTML {
         """
         <h1>Transactions</h1>
-        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: "terms").html)\
-        <div class=line>\(outcomes)\(fold)\(LiveBar(version).html, if: address.isFirstPage)</div>
+        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: names.useCases, terms: "terms").html)\
+        <div class=line>\(outcomes)\(fold)\(HTML.liveBar(version), if: address.isFirstPage)</div>
         <div class=line><b data-fresh>\(volume?.total ?? "")</b><a href="sessions\(address.with("cursor", nil))">By session</a></div>
         \(volume?.html ?? "")\(list)\(ListPaging(address: address, next: page.next, progress: told).html)\(file, if: !page.rows.isEmpty)
         """
@@ -58,7 +47,7 @@ package struct TransactionsPage {
     }
 
     private var told: ListProgress? {
-        page.progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) }
+        page.progress.map { ListProgress(progress: $0, noun: "transaction", timeZone: frame.timeZone) }
     }
 
     private var list: HTML {
@@ -71,6 +60,6 @@ package struct TransactionsPage {
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)
         let links = UseCaseLinks(address, depth: 1, besides: ["use_case"])
-        return "\(TransactionHead(at: address).html)\(rows.html)\(rows.scales)\(RowValues(page.rows, links).html)"
+        return "\(head)\(rows.html)\(rows.scales)\(RowValues(page.rows, links).html)"
     }
 }

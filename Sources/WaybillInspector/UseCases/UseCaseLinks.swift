@@ -44,11 +44,7 @@ struct UseCaseLinks {
     }
 
     static func query(_ items: [(name: String, value: String)]) -> String {
-        items.isEmpty
-            ? ""
-            : "?"
-                + items.map { "\(ListAddress.encoded($0.name))=\(ListAddress.encoded($0.value))" }.joined(
-                    separator: "&")
+        items.isEmpty ? "" : "?" + ListAddress.encoded(items)
     }
 }
 

@@ -1,33 +1,24 @@
 import Foundation
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct UseCasePage {
-    private let useCase: UseCaseReference
-    private let view: UseCaseView
-    private let content: Content
-    private let events: [String]
-    private let seen: SeenValues
-    private let address: ListAddress
-    private let frame: InspectorFrame
+struct UseCasePage {
+    let useCase: UseCaseReference
+    let view: UseCaseView
+    let content: Content
+    let events: [String]
+    var seen = SeenValues()
+    let address: ListAddress
+    let frame: InspectorFrame
 
-    package enum Content: Sendable {
+    enum Content: Sendable {
         /// Questions and their answers; empty if a choice is missing.
         case answers([Redacted<AnyAnswer>])
         case mistake(Redacted<String>, meant: String? = nil)
     }
 
-    package init(
-        _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String],
-        seen: SeenValues = SeenValues(),
-        at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.useCase, self.view, self.content, self.events, self.seen) = (useCase, view, content, events, seen)
-        (self.address, self.frame) = (address, frame)
-    }
-
-    package var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
+    var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
 
     private var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
 

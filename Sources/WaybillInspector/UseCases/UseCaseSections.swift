@@ -102,7 +102,7 @@ extension UseCaseSection {
             summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
         let installations = HTML.cells([("Installations", "\(summary.installations)")])
         let numbers: HTML =
-            "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations)</dl>"
+            "<dl class=figures>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)\(installations)</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(
             "Outcomes, each \(over.steps.length), in \(over.steps.zoneName)", file: "outcomes.csv",

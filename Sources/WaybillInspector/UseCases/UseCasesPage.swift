@@ -1,34 +1,25 @@
-package import WaybillCore
-package import WaybillExport
-package import WaybillQueries
+import WaybillCore
+import WaybillExport
+import WaybillQueries
 
-package struct UseCasesPage {
-    private let answer: SummaryAnswer
-    private let leftOut: Int
-    private let step: Int64
-    private let meant: String?
-    private let names: Redacted<[RecordedName]>
-    private let address: ListAddress
-    private let frame: InspectorFrame
-    private let links: UseCaseLinks
+struct UseCasesPage {
+    let redacted: Redacted<SummaryAnswer>
+    var leftOut = 0
+    var step: Int64 = 3_600_000_000
+    var meant: String?
+    let names: Redacted<[RecordedName]>
+    let address: ListAddress
+    let frame: InspectorFrame
+    private var answer: SummaryAnswer { redacted.value }
+    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
 
-    package init(
-        _ answer: Redacted<SummaryAnswer>, leftOut: Int = 0, each step: Int64 = 3_600_000_000, meant: String? = nil,
-        names: Redacted<[RecordedName]>,
-        at address: ListAddress, in frame: InspectorFrame
-    ) {
-        (self.answer, self.leftOut, self.step, self.meant, self.names) = (answer.value, leftOut, step, meant, names)
-        (self.address, self.frame) = (address, frame)
-        links = UseCaseLinks(address, depth: 1)
-    }
-
-    package var html: HTML { frame.page("Use cases", .useCases, main: main) }
+    var html: HTML { frame.page("Use cases", .useCases, main: main) }
 
     /// Only projects with generated use cases have more.
     private static let limit = 200
 
     /// Call this before redaction, since a store may have any number of use cases.
-    package static func first(of answer: SummaryAnswer) -> (answer: SummaryAnswer, leftOut: Int) {
+    static func first(of answer: SummaryAnswer) -> (answer: SummaryAnswer, leftOut: Int) {
         var first = answer
         first.useCases = Array(answer.useCases.prefix(limit))
         return (first, answer.useCases.count - first.useCases.count)
@@ -75,20 +66,16 @@ package struct UseCasesPage {
             <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
             \(ColumnChart(columns: columns, hasScale: false).html)
             <div>\(outcomes.html)</div>
-            <dl>\(UseCaseNumbers(summary, useCase, links).html)</dl></li>
+            <dl>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)</dl></li>
 
             """
     }
 }
 
 struct UseCaseNumbers {
-    private let summary: UseCaseSummary
-    private let useCase: UseCaseReference
-    private let links: UseCaseLinks
-
-    init(_ summary: UseCaseSummary, _ useCase: UseCaseReference, _ links: UseCaseLinks) {
-        (self.summary, self.useCase, self.links) = (summary, useCase, links)
-    }
+    let summary: UseCaseSummary
+    let useCase: UseCaseReference
+    let links: UseCaseLinks
 
     var html: HTML {
         func time(_ microseconds: Int64?) -> String { microseconds.map(Words.duration) ?? "-" }

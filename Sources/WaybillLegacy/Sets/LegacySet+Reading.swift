@@ -6,10 +6,8 @@ extension LegacySet {
     /// Throws `.malformed` for invalid JSON, `.invalid` if the list of transactions is missing.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> LegacySet {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
-            reader.skipWhitespace()
-            let start = reader.offset
             var set: LegacySet?
-            try reader.beginObject()
+            let start = try reader.beginObject()
             while let key = try reader.nextKey() {
                 switch key {
                 case "apptxns": set = try LegacySet(sorting: &reader)
@@ -46,12 +44,10 @@ extension LegacySet {
 
 extension LegacySet.Transaction {
     fileprivate init(_ reader: inout JSONReader) throws(JSONFailure) {
-        reader.skipWhitespace()
-        let start = reader.offset
         var name: LegacyID?
         var told: Int?
         self.init(id: GUID(high: 0, low: 0), useCase: 0)
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "apptxn/id":
@@ -90,11 +86,9 @@ extension LegacySet.Transaction {
 
 extension LegacySet.Log {
     fileprivate init(_ reader: inout JSONReader) throws(JSONFailure) {
-        reader.skipWhitespace()
-        let start = reader.offset
         var code: Int?
         self.init(event: 0, timestamp: "")
-        try reader.beginObject()
+        let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "apptxnlog/usecase-event": code = try reader.legacyCode()

@@ -179,8 +179,12 @@ extension StoreReader {
             SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
             WHERE p.parent = ? AND p.listed_us IS NOT NULL ORDER BY p.listed_us, s.uuid, p.sequence LIMIT ?
             """
-        ).rows(parent, limit) { row in ListCursor(listed: 0, source: row.int(0), sequence: row.int(1)) }
-        return try summaries(of: leaders, now: wall)
+        ).rows(parent, limit) { row in (source: row.int(0), sequence: row.int(1)) }
+        var children: [TransactionSummary] = []
+        for leader in leaders {
+            if let child = try summary(leader: leader.sequence, of: leader.source, now: wall) { children.append(child) }
+        }
+        return children
     }
 }
 

@@ -68,7 +68,7 @@ struct SpanIngestion {
                 transactions.values.reduce(0) { $0 + $1.count },
                 because: "somebody else speaks for the source of this resource")
         }
-        var batch = SpanBatch(of: source.recorded, row: row.id, recorded: row.recorded)
+        var batch = SpanBatch(source: source.recorded, row: row.id, recorded: row.recorded)
         for (transaction, spans) in transactions.sorted(by: { $0.key < $1.key }) {
             var tree = try SpanTree(of: row.id, in: transaction, rows)
             for span in spans {
@@ -107,7 +107,7 @@ struct SpanIngestion {
             SourceIdentity(id: row.guid(0), app: row.text(1))
         }
         guard let recorded = found, let row = try sources.find(source) else { return 0 }
-        var batch = SpanBatch(of: recorded, row: source, recorded: row.recorded)
+        var batch = SpanBatch(source: recorded, row: source, recorded: row.recorded)
         var tree = try SpanTree(of: source, in: transaction, rows)
         let count = tree.nodes.count
         // Each added part is a root, which does not affect other waiting spans.
@@ -319,13 +319,7 @@ struct SpanBatch {
     private(set) var names: Set<RecordedName> = []
     private(set) var spans: [(transaction: GUID, span: SpanRows.Span)] = []
     var refusedCount = 0
-    private var factCounts: [GUID: Int] = [:]
-
-    init(of source: SourceIdentity, row: Int64, recorded: Int64) {
-        self.source = source
-        self.row = row
-        self.recorded = recorded
-    }
+    private(set) var factCounts: [GUID: Int] = [:]
 
     func factCount(of transaction: GUID) -> Int { factCounts[transaction] ?? 0 }
 

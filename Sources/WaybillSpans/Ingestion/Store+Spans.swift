@@ -33,37 +33,25 @@ extension Store {
         try write { () throws(WaybillError) in
             try book(
                 request, sentBy: sender, by: try spanWriter(), receivedAt: wall,
-                factsPerTransaction: factsPerTransaction, redactor: redactor
-            ) { (ingestion) throws(WaybillError) in
-                try ingestion.settle(
-                    waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
-                // Settles only the excess, because no other request should wait for all of them.
-                let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
-                if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
-            }.verdict
+                factsPerTransaction: factsPerTransaction, redactor: redactor, settlesOthers: true
+            ).verdict
         }
     }
 
+    /// - Parameter settlesOthers: Whether spans that have waited too long are settled, too.
     package func book(
         _ request: TraceRequest, sentBy sender: String, by writer: SpanWriter, receivedAt wall: Int64,
-        factsPerTransaction: Int?, redactor: Redactor
-    ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
-        try book(
-            request, sentBy: sender, by: writer, receivedAt: wall, factsPerTransaction: factsPerTransaction,
-            redactor: redactor
-        ) { _ in }
-    }
-
-    private func book(
-        _ request: TraceRequest, sentBy sender: String, by writer: SpanWriter, receivedAt wall: Int64,
-        factsPerTransaction: Int?, redactor: Redactor,
-        settling settle: (inout SpanIngestion) throws(WaybillError) -> Void
+        factsPerTransaction: Int?, redactor: Redactor, settlesOthers: Bool = false
     ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
         var (verdict, shares) = try book(
             by: writer, at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
         ) { (ingestion) throws(WaybillError) in
             for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
-            try settle(&ingestion)
+            guard settlesOthers else { return }
+            try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
+            // Settles only the excess, because no other request should wait for all of them.
+            let excess = try SpanRows(connection).waitingCount(limit: .max) - SpanIngestion.waitingLimit
+            if excess > 0 { try ingestion.settle(waitingSince: .max, limit: Self.settledAtOnce, needed: excess) }
         }
         for (reason, count) in request.faults { verdict.refuse(count, because: reason) }
         return (verdict, shares)

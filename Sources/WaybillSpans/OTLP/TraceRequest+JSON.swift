@@ -245,16 +245,8 @@ extension JSONReader {
 
     /// Returns no bytes for invalid digits, which the caller finds by the length.
     mutating func hexadecimal() throws(JSONFailure) -> [UInt8] {
-        let digits = Array(try text().string.utf8)
-        guard digits.count % 2 == 0, digits.count <= 64 else { return [] }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index].hexadecimalValue, let low = digits[index + 1].hexadecimalValue else {
-                return []
-            }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
+        let digits = try text().string.utf8
+        return digits.count <= 64 ? digits.hexadecimalBytes ?? [] : []
     }
 
     /// The digits of an integer of any size, as a number or a string.
@@ -315,5 +307,14 @@ extension JSONReader {
             }
             return value.isFinite ? .double(value) : .string(text)
         }
+    }
+}
+
+extension Collection<UInt8> {
+    /// The bytes that pairs of hexadecimal digits stand for; `nil` if there is anything else.
+    package var hexadecimalBytes: [UInt8]? {
+        let digits = compactMap(\.hexadecimalValue)
+        guard digits.count == count, count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

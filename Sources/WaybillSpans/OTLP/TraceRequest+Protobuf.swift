@@ -8,24 +8,16 @@ extension TraceRequest {
     package static func decode(protobuf bytes: [UInt8], limit: Int) throws(SetDecodingFailure) -> TraceRequest {
         var request = TraceRequest()
         do throws(ProtobufReader.Failure) {
-            try request.read(bytes[...], limit)
+            var reader = ProtobufReader(bytes[...])
+            while let field = try reader.nextField() {
+                if field.number == 1 { try request.readResourceSpans(try field.slice(), limit) }
+            }
         } catch {
             throw SetDecodingFailure(
                 kind: .malformed, pointer: "",
                 message: "not Protocol Buffers, or not whole, at byte \(error.offset)")
         }
         return request
-    }
-
-    private mutating func read(_ message: ArraySlice<UInt8>, _ limit: Int) throws(ProtobufReader.Failure) {
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            guard field.number == 1 else {
-                try reader.skip(field)
-                continue
-            }
-            try readResourceSpans(try reader.slice(field), limit)
-        }
     }
 
     private mutating func readResourceSpans(_ message: ArraySlice<UInt8>, _ limit: Int) throws(ProtobufReader.Failure) {
@@ -35,27 +27,23 @@ extension TraceRequest {
         while let field = try reader.nextField() {
             switch field.number {
             case 1:
-                var inner = ProtobufReader(try reader.slice(field))
+                var inner = ProtobufReader(try field.slice())
                 while let field = try inner.nextField() {
-                    if field.number == 1 {
-                        try inner.attribute(field, &attributes)
-                    } else {
-                        try inner.skip(field)
-                    }
+                    if field.number == 1 { try field.add(to: &attributes) }
                 }
             case 2:
-                var inner = ProtobufReader(try reader.slice(field))
+                var inner = ProtobufReader(try field.slice())
                 var scope = SpanFields.Scope()
                 let first = resource.spans.count
                 while let field = try inner.nextField() {
                     switch field.number {
-                    case 1: scope = try SpanFields.Scope(try inner.slice(field))
-                    case 2: add(try SpanFields(try inner.slice(field)), to: &resource, limit: limit)
-                    default: try inner.skip(field)
+                    case 1: scope = try SpanFields.Scope(try field.slice())
+                    case 2: add(try SpanFields(try field.slice()), to: &resource, limit: limit)
+                    default: break
                     }
                 }
                 resource.setScope(scope, ofSpansFrom: first)
-            default: try reader.skip(field)
+            default: break
             }
         }
         resource.attributes = attributes.flat
@@ -69,23 +57,23 @@ extension SpanFields {
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: trace = Array(try reader.slice(field).prefix(17))
-            case 2: id = Array(try reader.slice(field).prefix(9))
-            case 3: traceState = try reader.text(field)
-            case 4: parent = Array(try reader.slice(field).prefix(9))
-            case 5: name = try reader.text(field)
-            case 6: kind = Int(truncatingIfNeeded: try reader.number(field))
-            case 7: startNanoseconds = try reader.number(field)
-            case 8: endNanoseconds = try reader.number(field)
-            case 9: try reader.attribute(field, &attributes)
-            case 10: attributes.droppedCount = try reader.count(field)
-            case 11: add(try Event(try reader.slice(field)))
-            case 12: droppedEventCount = try reader.count(field)
-            case 13: add(try Link(try reader.slice(field)))
-            case 14: droppedLinkCount = try reader.count(field)
-            case 15: try readStatus(try reader.slice(field))
-            case 16: flags = try reader.count(field)
-            default: try reader.skip(field)
+            case 1: trace = Array(try field.slice().prefix(17))
+            case 2: id = Array(try field.slice().prefix(9))
+            case 3: traceState = try field.text()
+            case 4: parent = Array(try field.slice().prefix(9))
+            case 5: name = try field.text()
+            case 6: kind = Int(truncatingIfNeeded: try field.integer())
+            case 7: startNanoseconds = try field.integer()
+            case 8: endNanoseconds = try field.integer()
+            case 9: try field.add(to: &attributes)
+            case 10: attributes.droppedCount = try field.count()
+            case 11: add(try Event(try field.slice()))
+            case 12: droppedEventCount = try field.count()
+            case 13: add(try Link(try field.slice()))
+            case 14: droppedLinkCount = try field.count()
+            case 15: try readStatus(try field.slice())
+            case 16: flags = try field.count()
+            default: break
             }
         }
     }
@@ -94,9 +82,9 @@ extension SpanFields {
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 2: statusMessage = try reader.text(field)
-            case 3: statusCode = Int(truncatingIfNeeded: try reader.number(field))
-            default: try reader.skip(field)
+            case 2: statusMessage = try field.text()
+            case 3: statusCode = Int(truncatingIfNeeded: try field.integer())
+            default: break
             }
         }
     }
@@ -108,11 +96,11 @@ extension SpanFields.Event {
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: nanoseconds = try reader.number(field)
-            case 2: name = try reader.text(field)
-            case 3: try reader.attribute(field, &attributes)
-            case 4: attributes.droppedCount = try reader.count(field)
-            default: try reader.skip(field)
+            case 1: nanoseconds = try field.integer()
+            case 2: name = try field.text()
+            case 3: try field.add(to: &attributes)
+            case 4: attributes.droppedCount = try field.count()
+            default: break
             }
         }
     }
@@ -124,13 +112,13 @@ extension SpanFields.Link {
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: trace = Array(try reader.slice(field).prefix(17))
-            case 2: span = Array(try reader.slice(field).prefix(9))
-            case 3: traceState = try reader.text(field)
-            case 4: try reader.attribute(field, &attributes)
-            case 5: attributes.droppedCount = try reader.count(field)
-            case 6: flags = try reader.count(field)
-            default: try reader.skip(field)
+            case 1: trace = Array(try field.slice().prefix(17))
+            case 2: span = Array(try field.slice().prefix(9))
+            case 3: traceState = try field.text()
+            case 4: try field.add(to: &attributes)
+            case 5: attributes.droppedCount = try field.count()
+            case 6: flags = try field.count()
+            default: break
             }
         }
     }
@@ -142,71 +130,65 @@ extension SpanFields.Scope {
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: name = try reader.text(field)
-            case 2: version = try reader.text(field)
-            case 3: try reader.attribute(field, &attributes)
-            case 4: attributes.droppedCount = try reader.count(field)
-            default: try reader.skip(field)
+            case 1: name = try field.text()
+            case 2: version = try field.text()
+            case 3: try field.add(to: &attributes)
+            case 4: attributes.droppedCount = try field.count()
+            default: break
             }
         }
     }
 }
 
-extension ProtobufReader {
-    fileprivate mutating func count(_ field: Field) throws(Failure) -> Int {
-        Int(UInt32(truncatingIfNeeded: try number(field)))
+extension ProtobufReader.Field {
+    fileprivate func count() throws(ProtobufReader.Failure) -> Int { Int(UInt32(truncatingIfNeeded: try integer())) }
+
+    fileprivate func add(to attributes: inout SpanAttributes) throws(ProtobufReader.Failure) {
+        attributes.add(try Self.keyValue(try slice(), depth: 0))
     }
 
-    fileprivate mutating func attribute(_ field: Field, _ attributes: inout SpanAttributes) throws(Failure) {
-        attributes.add(try Self.keyValue(try slice(field), depth: 0))
-    }
-
-    private static func keyValue(_ message: ArraySlice<UInt8>, depth: Int) throws(Failure) -> SpanAttribute {
+    private static func keyValue(
+        _ message: ArraySlice<UInt8>, depth: Int
+    ) throws(ProtobufReader.Failure) -> SpanAttribute {
         var attribute = SpanAttribute(name: "", value: .none)
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: attribute.name = try reader.text(field)
-            case 2: attribute.value = try Self.value(try reader.slice(field), depth: depth)
-            default: try reader.skip(field)
+            case 1: attribute.name = try field.text()
+            case 2: attribute.value = try Self.value(try field.slice(), depth: depth)
+            default: break
             }
         }
         return attribute
     }
 
-    private static func value(_ message: ArraySlice<UInt8>, depth: Int) throws(Failure) -> SpanValue {
+    private static func value(_ message: ArraySlice<UInt8>, depth: Int) throws(ProtobufReader.Failure) -> SpanValue {
         guard depth < SpanValue.depthLimit else { return .none }
         var value = SpanValue.none
         var reader = ProtobufReader(message)
         while let field = try reader.nextField() {
             switch field.number {
-            case 1: value = .scalar(.string(try reader.text(field)))
-            case 2: value = .scalar(.bool(try reader.number(field) != 0))
-            case 3: value = .scalar(.integer(Int(truncatingIfNeeded: try reader.number(field))))
-            case 4: value = .scalar(.double(Double(bitPattern: try reader.number(field))))
+            case 1: value = .scalar(.string(try field.text()))
+            case 2: value = .scalar(.bool(try field.integer() != 0))
+            case 3: value = .scalar(.integer(Int(truncatingIfNeeded: try field.integer())))
+            case 4: value = .scalar(.double(Double(bitPattern: try field.integer())))
             case 5:
-                var (list, inner): ([SpanValue], ProtobufReader) = ([], ProtobufReader(try reader.slice(field)))
+                var (list, inner): ([SpanValue], ProtobufReader) = ([], ProtobufReader(try field.slice()))
                 while let field = try inner.nextField() {
-                    guard field.number == 1, list.count < SpanValue.limit else {
-                        try inner.skip(field)
-                        continue
-                    }
-                    list.append(try Self.value(try inner.slice(field), depth: depth + 1))
+                    guard field.number == 1, list.count < SpanValue.limit else { continue }
+                    list.append(try Self.value(try field.slice(), depth: depth + 1))
                 }
                 value = .list(list)
             case 6:
                 var members: [SpanAttribute] = []
-                var inner = ProtobufReader(try reader.slice(field))
+                var inner = ProtobufReader(try field.slice())
                 while let field = try inner.nextField() {
-                    guard field.number == 1, members.count < SpanValue.limit else {
-                        try inner.skip(field)
-                        continue
-                    }
-                    members.append(try keyValue(try inner.slice(field), depth: depth + 1))
+                    guard field.number == 1, members.count < SpanValue.limit else { continue }
+                    members.append(try keyValue(try field.slice(), depth: depth + 1))
                 }
                 value = .map(members)
-            case 7: value = .bytes(Data(try reader.slice(field)).base64EncodedString())
-            default: try reader.skip(field)
+            case 7: value = .bytes(Data(try field.slice()).base64EncodedString())
+            default: break
             }
         }
         return value
@@ -223,16 +205,26 @@ struct ProtobufReader {
         var offset: Int
     }
 
-    enum WireType: UInt8 {
-        case varint = 0
-        case fixed64 = 1
-        case bytes = 2
-        case fixed32 = 5
-    }
-
     struct Field {
-        var number: Int
-        var type: WireType
+        enum Value { case integer(UInt64), slice(ArraySlice<UInt8>) }
+
+        let number: Int
+        fileprivate let offset: Int
+        fileprivate let value: Value
+
+        func integer() throws(Failure) -> UInt64 {
+            guard case .integer(let integer) = value else { throw Failure(offset: offset) }
+            return integer
+        }
+
+        /// A value after its length: bytes, a text, or a message.
+        func slice() throws(Failure) -> ArraySlice<UInt8> {
+            guard case .slice(let slice) = value else { throw Failure(offset: offset) }
+            return slice
+        }
+
+        /// Invalid UTF-8 is replaced.
+        func text() throws(Failure) -> String { String(decoding: try slice(), as: UTF8.self) }
     }
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -240,20 +232,27 @@ struct ProtobufReader {
         offset = bytes.startIndex
     }
 
-    /// The next field, whose value must be read or skipped; `nil` at the end of the message.
+    /// The next field; `nil` at the end of the message.
     mutating func nextField() throws(Failure) -> Field? {
         guard offset < bytes.endIndex else { return nil }
         let start = offset
         let key = try varint()
-        // OTLP has no groups (3 and 4), which are of an earlier version.
-        guard let type = WireType(rawValue: UInt8(key & 7)), let number = Int(exactly: key >> 3), number > 0 else {
-            throw Failure(offset: start)
-        }
-        return Field(number: number, type: type)
+        guard let number = Int(exactly: key >> 3), number > 0 else { throw Failure(offset: start) }
+        let place = offset
+        let value: Field.Value =
+            switch key & 7 {
+            case 0: .integer(try varint())
+            case 1: .integer(try fixed(8))
+            case 2: .slice(try slice())
+            case 5: .integer(try fixed(4))
+            // OTLP has no groups (3 and 4), which are of an earlier version.
+            default: throw Failure(offset: start)
+            }
+        return Field(number: number, offset: place, value: value)
     }
 
     /// Seven bits per byte, the lowest first.
-    mutating func varint() throws(Failure) -> UInt64 {
+    private mutating func varint() throws(Failure) -> UInt64 {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), through: 63, by: 7) {
             guard offset < bytes.endIndex else { throw Failure(offset: offset) }
@@ -265,38 +264,13 @@ struct ProtobufReader {
         throw Failure(offset: offset)
     }
 
-    mutating func number(_ field: Field) throws(Failure) -> UInt64 {
-        switch field.type {
-        case .varint: return try varint()
-        case .fixed64: return try fixed(8)
-        case .fixed32: return try fixed(4)
-        case .bytes: throw Failure(offset: offset)
-        }
-    }
-
-    /// A value after its length: bytes, a text, or a message.
-    mutating func slice(_ field: Field) throws(Failure) -> ArraySlice<UInt8> {
-        guard field.type == .bytes else { throw Failure(offset: offset) }
+    private mutating func slice() throws(Failure) -> ArraySlice<UInt8> {
         let start = offset
         guard let count = Int(exactly: try varint()), count <= bytes.endIndex - offset else {
             throw Failure(offset: start)
         }
         defer { offset += count }
         return bytes[offset..<offset + count]
-    }
-
-    /// Invalid UTF-8 is replaced.
-    mutating func text(_ field: Field) throws(Failure) -> String {
-        String(decoding: try slice(field), as: UTF8.self)
-    }
-
-    mutating func skip(_ field: Field) throws(Failure) {
-        switch field.type {
-        case .varint: _ = try varint()
-        case .fixed64: _ = try fixed(8)
-        case .fixed32: _ = try fixed(4)
-        case .bytes: _ = try slice(field)
-        }
     }
 
     private mutating func fixed(_ count: Int) throws(Failure) -> UInt64 {

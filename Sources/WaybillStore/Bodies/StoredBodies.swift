@@ -41,8 +41,7 @@ package final class WaitingBodies: Sendable {
     func add(_ piece: BodyPiece) -> Bool {
         state.withLock { state in
             state.pieces.append(piece)
-            defer { state.isAnnounced = true }
-            return !state.isAnnounced
+            return !exchange(&state.isAnnounced, with: true)
         }
     }
 

@@ -147,14 +147,11 @@ struct Claim {
     private func continuedParts(of share: TransactionSet.Share, in source: Int64) throws(WaybillError)
         -> [ContinuedPart]
     {
-        let opened = try connection.statement(
-            "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
+        let placed = try PlacedParts(of: source, connection)
         var parts: [ContinuedPart] = []
         for part in share.earlierParts.prefix(Self.continuedPartLimit) {
-            let found = try opened.first(source, part) { row in
-                ContinuedPart(part: part, transaction: row.guid(0), useCase: row.int(1))
-            }
-            if let found { parts.append(found) }
+            guard let its = try placed.part(part) else { continue }
+            parts.append(ContinuedPart(part: part, transaction: its.transaction, useCase: its.useCase))
         }
         return parts
     }

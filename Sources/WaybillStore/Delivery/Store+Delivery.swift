@@ -198,47 +198,28 @@ extension Store {
 }
 
 extension DeliveryPause {
-    /// Ends at a ``DeviceTime``, which setting the clock does not affect.
-    private struct Kept: Codable {
-        var failures: Int
-        var untilMicroseconds: Int64
-        var asked: Bool
-
-        init(failures: Int, untilMicroseconds: Int64, asked: Bool) {
-            (self.failures, self.untilMicroseconds, self.asked) = (failures, untilMicroseconds, asked)
-        }
-
-        init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: MemberKey.self)
-            failures = try members.decode(Int.self, forKey: "failures")
-            untilMicroseconds = try members.decode(Int64.self, forKey: "until_us")
-            asked = try members.decode(Bool.self, forKey: "asked")
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var members = encoder.container(keyedBy: MemberKey.self)
-            try members.encode(failures, forKey: "failures")
-            try members.encode(untilMicroseconds, forKey: "until_us")
-            try members.encode(asked, forKey: "asked")
-        }
-    }
-
     /// Limits the count from a damaged store.
-    private static let largestFailureCount = 1_000_000
+    private static let largestFailureCount: Int64 = 1_000_000
 
+    /// Ends at a ``DeviceTime``, which setting the clock does not affect.
     fileprivate init?(_ text: String, now: Int64) {
-        guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
+        guard let kept = try? JSONDecoder().decode([String: AttributeValue].self, from: Data(text.utf8)),
+            case .integer(let failures)? = kept["failures"], case .integer(let until)? = kept["until_us"],
+            case .bool(let asked)? = kept["asked"]
+        else { return nil }
         // No pause is longer than a day; a damaged one must not stop delivery forever.
-        let remaining = kept.untilMicroseconds.subtracting(now)
+        let remaining = until.subtracting(now)
         guard remaining <= 86_400_000_000 else { return nil }
         self.init(
-            failureCount: min(max(0, kept.failures), Self.largestFailureCount),
-            remainingMicroseconds: max(0, remaining),
-            wasAskedFor: kept.asked)
+            failureCount: Int(min(max(0, failures), Self.largestFailureCount)),
+            remainingMicroseconds: max(0, remaining), wasAskedFor: asked)
     }
 
     fileprivate func text(now: Int64) -> String? {
-        let kept = Kept(failures: failureCount, untilMicroseconds: now + remainingMicroseconds, asked: wasAskedFor)
+        let kept: [String: AttributeValue] = [
+            "failures": .integer(Int64(failureCount)), "until_us": .integer(now + remainingMicroseconds),
+            "asked": .bool(wasAskedFor),
+        ]
         return (try? JSONEncoder().encode(kept)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -25,20 +25,19 @@ extension Fact.Content {
 
 extension JournalWordReader {
     fileprivate mutating func opened() -> Fact.Opened? {
-        guard let high = word(), let low = word(), let useCase = int(), let joined = integer(),
-            let timeout = integer(),
+        guard let transaction = guid(), let useCase = int(), let joined = integer(), let timeout = integer(),
             let hasCause = word()
         else { return nil }
         var cause: FactID?
         if hasCause == 1 {
-            guard let high = word(), let low = word(), let sequence = integer() else { return nil }
-            cause = FactID(source: GUID(high: high, low: low), sequence: sequence)
+            guard let source = guid(), let sequence = integer() else { return nil }
+            cause = FactID(source: source, sequence: sequence)
         }
         guard let detail = detail(), let parent = isAtEnd ? .some(nil) : optionalGUID(),
             let parentPart = isAtEnd ? .some(nil) : optionalInteger()
         else { return nil }
         var opened = Fact.Opened(
-            transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1,
+            transaction: transaction, useCase: useCase, isJoined: joined == 1,
             timeoutMicroseconds: timeout, cause: cause, parent: parent, parentPart: parentPart,
             attributes: detail.attributes)
         if !isAtEnd {
@@ -54,13 +53,8 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func attributesSet() -> Fact.AttributesSet? {
-        guard let detail = detail(), let count = int(), count >= 0 else { return nil }
-        var content = Fact.AttributesSet(attributes: detail.attributes)
-        for _ in 0..<count {
-            guard let name = text() else { return nil }
-            content.removed.append(name)
-        }
-        return content
+        guard let detail = detail(), let removed = list({ $0.text() }) else { return nil }
+        return Fact.AttributesSet(attributes: detail.attributes, removed: removed)
     }
 
     fileprivate mutating func closed() -> Fact.Closed? {
@@ -113,29 +107,25 @@ extension JournalWordReader {
     }
 
     private mutating func redirects() -> [Fact.Redirect]? {
-        guard let count = int(), count >= 0 else { return nil }
-        var redirects: [Fact.Redirect] = []
-        for _ in 0..<count {
-            guard let status = int(), let url = text(), let at = integer() else { return nil }
-            redirects.append(Fact.Redirect(status: status, url: url, atMicroseconds: at))
+        list { reader in
+            guard let status = reader.int(), let url = reader.text(), let at = reader.integer() else { return nil }
+            return Fact.Redirect(status: status, url: url, atMicroseconds: at)
         }
-        return redirects
     }
 
     private mutating func webSocket() -> Fact.WebSocket? {
         guard let sent = integer(), let received = integer(), let pings = integer(), let code = optionalInt(),
-            let reason = optionalText(), let count = int(), count >= 0
+            let reason = optionalText(), let messages = list({ $0.message() })
         else { return nil }
-        var messages: [Fact.WebSocket.Message] = []
-        for _ in 0..<count {
-            guard let at = integer(), let kind = integer(), let byteCount = integer() else { return nil }
-            messages.append(
-                Fact.WebSocket.Message(
-                    atMicroseconds: at, isSent: kind & 1 != 0, isText: kind & 2 != 0, byteCount: byteCount))
-        }
         return Fact.WebSocket(
             sentMessageCount: sent, receivedMessageCount: received, pingCount: pings, closeCode: code,
             closeReason: reason, messages: messages)
+    }
+
+    private mutating func message() -> Fact.WebSocket.Message? {
+        guard let at = integer(), let kind = integer(), let byteCount = integer() else { return nil }
+        return Fact.WebSocket.Message(
+            atMicroseconds: at, isSent: kind & 1 != 0, isText: kind & 2 != 0, byteCount: byteCount)
     }
 
     private mutating func detail() -> (error: RecordedError?, attributes: Attributes)? {
@@ -146,7 +136,9 @@ extension JournalWordReader {
             error = RecordedError(domain: domain, code: code, text: text)
         }
         if hasError == 2 {
-            guard let name = optionalText(), let underlying = underlying() else { return nil }
+            guard let name = optionalText(), let underlying = list({ $0.underlying() }),
+                underlying.count <= Limits.underlyingErrors
+            else { return nil }
             error?.name = name
             error?.underlying = underlying
         }
@@ -159,14 +151,9 @@ extension JournalWordReader {
         return (error, attributes)
     }
 
-    private mutating func underlying() -> [RecordedError.Underlying]? {
-        guard let count = int(), (0...Limits.underlyingErrors).contains(count) else { return nil }
-        var errors: [RecordedError.Underlying] = []
-        for _ in 0..<count {
-            guard let domain = text(), let code = integer(), let name = optionalText() else { return nil }
-            errors.append(RecordedError.Underlying(domain: domain, code: code, name: name))
-        }
-        return errors
+    private mutating func underlying() -> RecordedError.Underlying? {
+        guard let domain = text(), let code = integer(), let name = optionalText() else { return nil }
+        return RecordedError.Underlying(domain: domain, code: code, name: name)
     }
 
     private mutating func attributeValue() -> AttributeValue? {
@@ -180,13 +167,10 @@ extension JournalWordReader {
     }
 
     private mutating func headerFields() -> [HeaderField]? {
-        guard let count = int(), count >= 0 else { return nil }
-        var fields: [HeaderField] = []
-        for _ in 0..<count {
-            guard let name = text(), let value = text() else { return nil }
-            fields.append(HeaderField(name: name, value: value))
+        list { reader in
+            guard let name = reader.text(), let value = reader.text() else { return nil }
+            return HeaderField(name: name, value: value)
         }
-        return fields
     }
 }
 

@@ -84,22 +84,7 @@ struct JournalWordReader {
 
     mutating func int() -> Int? { integer().flatMap { Int(exactly: $0) } }
 
-    /// Returns an optional value: `nil` if it is invalid, `.some(nil)` if it is absent.
-    mutating func optionalInteger() -> Int64?? {
-        guard let mark = word(), mark <= 1 else { return nil }
-        guard mark == 1 else { return .some(nil) }
-        return integer().map { .some($0) }
-    }
-
-    mutating func optionalInt() -> Int?? {
-        guard let value = optionalInteger() else { return nil }
-        guard let value else { return .some(nil) }
-        return Int(exactly: value).map { .some($0) }
-    }
-
-    mutating func optionalGUID() -> GUID?? {
-        guard let mark = word(), mark <= 1 else { return nil }
-        guard mark == 1 else { return .some(nil) }
+    mutating func guid() -> GUID? {
         guard let high = word(), let low = word() else { return nil }
         return GUID(high: high, low: low)
     }
@@ -113,10 +98,26 @@ struct JournalWordReader {
         return String(decoding: bytes.prefix(Int(byteCount)), as: UTF8.self)
     }
 
-    mutating func optionalText() -> String?? {
+    /// Returns an optional value: `nil` if it is invalid, `.some(nil)` if it is absent.
+    private mutating func optional<Value>(_ read: (inout Self) -> Value?) -> Value?? {
         guard let mark = word(), mark <= 1 else { return nil }
-        guard mark == 1 else { return .some(nil) }
-        return text().map { .some($0) }
+        return mark == 1 ? read(&self).map { .some($0) } : .some(nil)
+    }
+
+    mutating func optionalInteger() -> Int64?? { optional { $0.integer() } }
+    mutating func optionalInt() -> Int?? { optional { $0.int() } }
+    mutating func optionalGUID() -> GUID?? { optional { $0.guid() } }
+    mutating func optionalText() -> String?? { optional { $0.text() } }
+
+    /// Reads a count and as many elements.
+    mutating func list<Element>(_ read: (inout Self) -> Element?) -> [Element]? {
+        guard let count = int(), count >= 0 else { return nil }
+        var elements: [Element] = []
+        for _ in 0..<count {
+            guard let element = read(&self) else { return nil }
+            elements.append(element)
+        }
+        return elements
     }
 }
 

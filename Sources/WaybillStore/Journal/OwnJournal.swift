@@ -62,10 +62,7 @@ final class OwnJournal: Sendable {
 
     /// Ignores a failure: a power cut may then lose the journal.
     func sync(_ file: JournalFile?) {
-        let unsynced = locked.withLock { state in
-            defer { state.unsynced = [] }
-            return state.unsynced
-        }
+        let unsynced = locked.withLock { exchange(&$0.unsynced, with: []) }
         // Syncing another user's folder may not be allowed.
         for folder in unsynced { try? DurableFile.syncFolder(folder) }
         try? file?.sync()

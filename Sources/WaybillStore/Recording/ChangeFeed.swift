@@ -72,12 +72,7 @@ package final class ChangeWatcher: Sendable {
         self.isTold = isTold
     }
 
-    package func take() -> TransactionChange? {
-        changed.withLock { changed in
-            defer { changed = nil }
-            return changed
-        }
-    }
+    package func take() -> TransactionChange? { changed.withLock { $0.take() } }
 
     fileprivate func add(_ change: TransactionChange) {
         changed.withLock { $0 = $0.map { $0.merged(with: change) } ?? change }
@@ -110,15 +105,8 @@ extension Store {
     func change(by facts: [Fact], of source: GUID) throws(WaybillError) -> TransactionChange? {
         let parts = Set(facts.lazy.map(\.part)).subtracting([0])
         guard parts.count <= ChangeFeed.maximumCount else { return .reload }
-        let find = try connection.statement(
-            "SELECT guid FROM parts WHERE source = (SELECT id FROM sources WHERE uuid = ?) AND sequence = ? AND guid IS NOT NULL"
-        )
-        var transactions: Set<GUID> = []
-        for part in parts {
-            if let transaction = try find.first(source, part, transform: { row in row.guid(0) }) {
-                transactions.insert(transaction)
-            }
-        }
+        guard let row = try SourceRows(connection: connection).find(source) else { return nil }
+        let transactions = try PlacedParts(of: row.id, connection).transactions(of: parts)
         return transactions.isEmpty ? nil : .transactions(transactions)
     }
 }
@@ -203,8 +191,7 @@ extension SourceWriter {
         guard place.path != nil else { return }  // no other process has this memory
         let isFirst = state.withLock { state in
             guard changes.isWatched else { return false }
-            defer { state.isWatchingOthers = true }
-            return !state.isWatchingOthers
+            return !exchange(&state.isWatchingOthers, with: true)
         }
         guard isFirst else { return }
         thread.perform { [weak self] store in

@@ -31,21 +31,15 @@ extension SourceWriter {
     }
 
     func askForJournal() {
-        let isFirst = state.withLock { state in
-            defer { state.isJournalAskedFor = true }
-            return !state.isJournalAskedFor
+        guard !state.withLock({ exchange(&$0.isJournalAskedFor, with: true) }), place.journalFolder != nil else {
+            return
         }
-        guard isFirst, place.journalFolder != nil else { return }
         thread.perform { [weak self] store in self?.reopenJournal(store) }
     }
 
     /// Other work begins with a heartbeat, too.
     private func scheduleBeat() {
-        let isFirst = state.withLock { state in
-            defer { state.isBeating = true }
-            return !state.isBeating
-        }
-        guard isFirst else { return }
+        guard !state.withLock({ exchange(&$0.isBeating, with: true) }) else { return }
         thread.perform(after: Heartbeat.age) { [weak self] store in
             guard let self else { return }
             if store.wasSilent { _ = try? store.opened() }
@@ -101,11 +95,7 @@ extension SourceWriter {
 
     private func scheduleSync(after age: Duration = syncAge) {
         guard place.path != nil else { return }
-        let isFirst = state.withLock { state in
-            defer { state.isSyncScheduled = true }
-            return !state.isSyncScheduled
-        }
-        guard writesByItself, isFirst else { return }
+        guard !state.withLock({ exchange(&$0.isSyncScheduled, with: true) }), writesByItself else { return }
         thread.perform(after: age) { [weak self] store in
             guard let self else { return }
             state.withLock { $0.isSyncScheduled = false }

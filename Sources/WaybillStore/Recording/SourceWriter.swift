@@ -210,11 +210,9 @@ package final class SourceWriter: Sendable {
             if batchIsFull {
                 // A failed batch waits for its retry.
                 guard state.writeProblem == nil || !state.isRetryScheduled else { return false }
-                defer { state.isFullDrainScheduled = true }
-                return !state.isFullDrainScheduled
+                return !exchange(&state.isFullDrainScheduled, with: true)
             }
-            defer { state.isDrainScheduled = true }
-            return !state.isDrainScheduled
+            return !exchange(&state.isDrainScheduled, with: true)
         }
         guard writesByItself, isNeeded else { return }
         thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in
@@ -227,11 +225,7 @@ package final class SourceWriter: Sendable {
     }
 
     func scheduleRetry() {
-        let isFirst = state.withLock { state in
-            defer { state.isRetryScheduled = true }
-            return !state.isRetryScheduled
-        }
-        guard writesByItself, isFirst else { return }
+        guard !state.withLock({ exchange(&$0.isRetryScheduled, with: true) }), writesByItself else { return }
         thread.perform(after: Self.retryAge) { [weak self] store in
             self?.state.withLock { $0.isRetryScheduled = false }
             self?.drain(into: store)
@@ -267,8 +261,7 @@ package final class SourceWriter: Sendable {
             let facts = recorder.takeBatch(limit: Self.batchLimit)
             let refused = recorder.refusedCount
             let (names, isRefusedNews) = state.withLock { state in
-                defer { state.newNames = [] }
-                return (state.newNames, refused != state.storedRefusedCount)
+                (exchange(&state.newNames, with: []), refused != state.storedRefusedCount)
             }
             let clocks = anchors.due()
             guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {

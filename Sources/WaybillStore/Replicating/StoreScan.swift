@@ -202,16 +202,13 @@ struct ChangedRows {
         ).rows(row, arrival) { row in
             SourceBooks.Arrival(first: row.int(0), last: row.int(1), received: row.int(2))
         }
-        let part = try connection.statement("SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ?")
+        let placed = try PlacedParts(of: row, connection)
         for arrival in books.arrivals {
             for sequence in arrival.first...arrival.last {
                 guard let fact = fact(FactID(source: source.id, sequence: sequence)) else { continue }
                 books.share.facts.append(fact)
                 guard fact.part > 0, books.transactions[fact.part] == nil else { continue }
-                books.transactions[fact.part] =
-                    try part.first(row, fact.part) { row in
-                        row.optionalGUID(0).map { PlacedPart(transaction: $0, useCase: row.int(1)) }
-                    } ?? nil
+                books.transactions[fact.part] = try placed.part(fact.part)
             }
         }
         return books

@@ -75,12 +75,8 @@ struct BodyRows {
             return (first, second)
         }
         let key = (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max)))
-        let digits = [key.0, key.1].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
         try connection.statement("INSERT OR REPLACE INTO settings(key, value) VALUES (?, ?)").run(
-            Self.keySetting, digits.joined())
+            Self.keySetting, key.0.hexadecimalDigits + key.1.hexadecimalDigits)
         return key
     }
 

@@ -30,10 +30,7 @@ package struct DetailColumn {
         writer.member("error_domain", errorDomain)
         writer.member("error_code", errorCode)
         writer.member("error_name", errorName)
-        if !errorUnderlying.isEmpty {
-            writer.key("error_underlying")
-            writer.underlying(errorUnderlying)
-        }
+        writer.member("error_underlying", errorUnderlying)
         writer.member("error_text", errorText)
         writer.member("scheme", scheme)
         writer.member("port", port)

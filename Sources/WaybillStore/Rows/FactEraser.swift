@@ -250,18 +250,16 @@ package struct Tombstones {
                 """) != 0
     }
 
-    package func bury(_ ids: some Sequence<GUID>) throws(WaybillError) {
+    package func bury(_ ids: some Sequence<GUID>, in table: String = "erased") throws(WaybillError) {
         guard isKept else { return }
-        let statement = try connection.statement("INSERT INTO erased(guid, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        let statement = try connection.statement(
+            "INSERT INTO \(table)(guid, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING")
         for id in ids { try statement.run(id, wall) }
     }
 
     /// Another source that began a transaction keeps it.
     package func bury(begunByErased ids: some Sequence<GUID>) throws(WaybillError) {
-        guard isKept else { return }
-        let statement = try connection.statement(
-            "INSERT INTO erased_with_installation(guid, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING")
-        for id in ids { try statement.run(id, wall) }
+        try bury(ids, in: "erased_with_installation")
     }
 
     /// Avoids checking each opening, because most stores have no tombstones.

@@ -21,18 +21,10 @@ struct FactRowWriter {
     /// Returns a rejection if another fact has its place.
     mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
         switch fact.content {
-        case .opened(let content):
-            try parts.open(fact, content)
-            return nil
-        case .event(let content):
-            events.add(fact, content)
-            return nil
-        case .attributesSet(let content):
-            events.add(fact, content)
-            return nil
-        case .unknown(let content):
-            events.add(fact, content)
-            return nil
+        case .opened(let content): try parts.open(fact, content)
+        case .event(let content): events.add(fact, content)
+        case .attributesSet(let content): events.add(fact, content)
+        case .unknown(let content): events.add(fact, content)
         case .closed(let content): return try parts.close(fact, content)
         case .exchangeOpened(let content):
             var detail = DetailColumn()
@@ -42,23 +34,20 @@ struct FactRowWriter {
             detail.headerFields = content.headerFields
             try exchangeOpened.run(
                 source.id, fact.part, fact.sequence, fact.atMicroseconds, content.role.rawValue, content.method,
-                content.host, content.path,
-                detail.text)
+                content.host, content.path, detail.text)
             parts.touch(fact.part, fact.latest)
-            return nil
         case .exchangeClosed(let content):
             var detail = DetailColumn(attributes: [:], error: content.error)
             detail.headerFields = content.headerFields
             detail.transfer = content.transfer
             try exchangeClosed.run(
                 source.id, fact.part, content.exchange, fact.sequence, fact.atMicroseconds, content.state.rawValue,
-                content.status,
-                content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount, content.error?.code,
-                detail.text)
+                content.status, content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount,
+                content.error?.code, detail.text)
             guard connection.changeCount > 0 else { return "the exchange is closed already by another fact" }
             parts.touch(fact.part, fact.latest)
-            return nil
         }
+        return nil
     }
 
     mutating func writeOpenings() throws(WaybillError) { try parts.writeOpenings() }
@@ -155,7 +144,7 @@ struct EventRowWriter {
                         arguments.append(event.sequence - part)
                         arguments.append(event.atMicroseconds)
                         arguments.append(event.code)
-                        if let detail = event.detail { arguments.append(detail) } else { arguments.appendNull() }
+                        arguments.append(event.detail)
                     }
                 }
                 rest = rest.dropFirst(rowCount)

@@ -91,11 +91,6 @@ package struct HeldParts {
         return count
     }
 
-    func isThere(_ part: Int64, of source: Int64) throws(WaybillError) -> Bool {
-        try connection.statement("SELECT 1 FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL").first(
-            source, part, transform: { _ in true }) ?? false
-    }
-
     /// Releases parts that their end selects, and books all others as sampled. Their rows stay.
     func decide(of source: Int64) throws(WaybillError) {
         try connection.statement(Self.keep).run(source)

@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 
 /// A writer for a batch of openings, closings and updates of one source's parts, which ``finish()`` completes.
 ///
@@ -210,5 +210,36 @@ extension PartRowWriter {
         beyond = nullif(max(last, excluded.last), \(closed)), beyond_at_us = nullif(max(last_at_us, excluded.last_at_us), \(closedAt)), \
         settled = excluded.settled
         """
+    }
+}
+
+package struct PlacedPart: Sendable, Equatable {
+    package var transaction: GUID
+    package var useCase: Int
+
+    package init(transaction: GUID, useCase: Int) { (self.transaction, self.useCase) = (transaction, useCase) }
+}
+
+/// The parts of a source whose opening has arrived.
+struct PlacedParts {
+    private let source: Int64
+    private let opening: Statement
+
+    init(of source: Int64, _ connection: Connection) throws(WaybillError) {
+        self.source = source
+        opening = try connection.statement(
+            "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
+    }
+
+    func part(_ sequence: Int64) throws(WaybillError) -> PlacedPart? {
+        try opening.first(source, sequence) { row in PlacedPart(transaction: row.guid(0), useCase: row.int(1)) }
+    }
+
+    func transactions(of parts: Set<Int64>) throws(WaybillError) -> Set<GUID> {
+        var transactions: Set<GUID> = []
+        for sequence in parts where sequence != 0 {
+            if let transaction = try part(sequence)?.transaction { transactions.insert(transaction) }
+        }
+        return transactions
     }
 }

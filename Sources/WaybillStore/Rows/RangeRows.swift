@@ -22,8 +22,7 @@ package struct RangeRows {
     }
 
     package func taken(of source: Int64) throws(WaybillError) -> SequenceRanges {
-        let statement = try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first")
-        return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
+        try RangeTable(name: "ranges", connection: connection).sequences(of: source, meeting: nil)
     }
 
     package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {

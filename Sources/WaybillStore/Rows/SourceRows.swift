@@ -84,21 +84,17 @@ package struct SourceRows {
     }
 
     package func end(_ source: Int64) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
-        try connection.statement(
-            "UPDATE parts SET outcome = \(TransactionOutcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL"
-        ).run(
-            source)
+        try set(ended: true, .interrupted, of: source)
         try HeldParts(connection: connection).release(of: source)
     }
 
     /// Reopens a silent source that was marked as ended.
-    package func revive(_ source: Int64) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET ended = 0 WHERE id = ?").run(source)
-        try connection.statement(
-            "UPDATE parts SET outcome = \(TransactionOutcome.open.rawValue) WHERE source = ? AND closed IS NULL"
-        ).run(
-            source)
+    package func revive(_ source: Int64) throws(WaybillError) { try set(ended: false, .open, of: source) }
+
+    private func set(ended: Bool, _ outcome: TransactionOutcome, of source: Int64) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET ended = ? WHERE id = ?").run(ended, source)
+        try connection.statement("UPDATE parts SET outcome = ? WHERE source = ? AND closed IS NULL").run(
+            outcome.rawValue, source)
     }
 
     /// The order of two reports doesn't matter.

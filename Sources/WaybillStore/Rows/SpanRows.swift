@@ -188,9 +188,7 @@ package struct SpanCauses {
 
     func transactions(of share: TransactionSet.Share) throws(WaybillError) -> Set<GUID> {
         guard try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE uncaused = 1)") != 0 else { return [] }
-        let transaction = try connection.statement(
-            "SELECT p.guid FROM parts p JOIN sources s ON s.id = p.source WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL"
-        )
+        guard let source = try SourceRows(connection: connection).find(share.source.id) else { return [] }
         var parts: Set<Int64> = []
         for fact in share.facts {
             switch fact.content {
@@ -198,13 +196,7 @@ package struct SpanCauses {
             case .event, .attributesSet, .closed, .exchangeClosed, .unknown: break
             }
         }
-        var transactions: Set<GUID> = []
-        for part in parts where part != 0 {
-            if let id = try transaction.first(share.source.id, part, transform: { row in row.guid(0) }) {
-                transactions.insert(id)
-            }
-        }
-        return transactions
+        return try PlacedParts(of: source.id, connection).transactions(of: parts)
     }
 
     /// Returns whether leading parts must be decided again. Call it once per batch.

@@ -150,11 +150,6 @@ package struct Arguments {
         check(value.bind(to: handle, at: count))
     }
 
-    package mutating func appendNull() {
-        count += 1
-        check(sqlite3_bind_null(handle, count))
-    }
-
     private mutating func check(_ code: Int32) {
         if code != SQLITE_OK { result = code }
     }

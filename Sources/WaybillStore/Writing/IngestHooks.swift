@@ -23,13 +23,6 @@ package struct FactOrigin: Sendable {
     package let request: Fact.ExchangeOpened?
 }
 
-package struct PlacedPart: Sendable, Equatable {
-    package var transaction: GUID
-    package var useCase: Int
-
-    package init(transaction: GUID, useCase: Int) { (self.transaction, self.useCase) = (transaction, useCase) }
-}
-
 package struct StoredFacts: Sendable {
     package let source: SourceIdentity
     /// The transactions of the facts, except those whose opening has not arrived.
@@ -158,11 +151,7 @@ struct Withholding {
     private mutating func part(of fact: Fact) throws(WaybillError) -> PlacedPart? {
         guard fact.part != 0 else { return nil }
         if let known = parts[fact.part] { return known }
-        let found = try connection.statement(
-            "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL"
-        ).first(source.id, fact.part) { row in
-            PlacedPart(transaction: row.guid(0), useCase: row.int(1))
-        }
+        let found = try PlacedParts(of: source.id, connection).part(fact.part)
         parts[fact.part] = .some(found)
         return found
     }

@@ -215,14 +215,7 @@ package struct Ingestion {
 
     private mutating func noteStored(_ parts: Set<Int64>, of source: Int64) throws(WaybillError) {
         guard hooks.didStore != nil, acceptedCount > 0 else { return }
-        let transaction = try connection.statement(
-            "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
-        var transactions: Set<GUID> = []
-        for part in parts where part != 0 {
-            if let guid = try transaction.first(source, part, transform: { row in row.guid(0) }) {
-                transactions.insert(guid)
-            }
-        }
+        let transactions = try PlacedParts(of: source, connection).transactions(of: parts)
         stored = StoredFacts(source: share.source, transactions: transactions.sorted(), factCount: acceptedCount)
     }
 

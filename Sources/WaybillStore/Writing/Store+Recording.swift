@@ -57,7 +57,7 @@ extension Store {
             try ranges.hasDropped(of: source.id)
             ? ranges.droppedByReason(
                 of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots)))) : []
-        let held = HeldParts(connection: connection)
+        let (held, placed) = (HeldParts(connection: connection), try PlacedParts(of: source.id, connection))
         var late: [Ledger.DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, count: facts.count, connection)
         for fact in facts where !settled.contains(fact.sequence) {
@@ -65,7 +65,7 @@ extension Store {
             if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
                 late[reason, default: SequenceRanges()].insert(fact.sequence...fact.sequence)
                 // Sampled facts stay readable here.
-                if reason == .sampled, try held.isThere(fact.part, of: source.id) { _ = try writer.write(fact) }
+                if reason == .sampled, try placed.part(fact.part) != nil { _ = try writer.write(fact) }
             } else {
                 // The next lease books a fact without a row as damaged.
                 _ = try writer.write(fact)

@@ -100,9 +100,7 @@ package struct TransactionQuota {
         } else if let place = places[fact.part] {
             return place
         } else {
-            transaction = try connection.statement(
-                "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL"
-            ).first(source, fact.part) { row in row.guid(0) }
+            transaction = try PlacedParts(of: source, connection).part(fact.part)?.transaction
         }
         let place: Int
         if let transaction, let known = placesOfTransactions[transaction] {

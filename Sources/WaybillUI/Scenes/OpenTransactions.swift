@@ -48,13 +48,7 @@ package final class ScreenTransaction<U: UseCase>: Sendable {
     }
 
     /// A model may still have the handle, so it is finished, not only released.
-    package func end() {
-        let handle = state.withLock { state in
-            defer { state.handle = nil }
-            return state.handle
-        }
-        handle?.finish(.abandoned)
-    }
+    package func end() { state.withLock { $0.handle.take() }?.finish(.abandoned) }
 }
 
 package enum ScenePhaseDelivery: Sendable {

@@ -150,8 +150,8 @@ import WaybillStore
         let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
         let bodies = ExchangeBodies(request: .whole(Array(#"{"a":1}"#.utf8), "application/json"))
         return ExchangePage(
-            unredacted(SampleExchange.record(.completed, change)), bodies: unredacted(bodies),
-            transaction: unredacted(nil), in: frame
+            redacted: unredacted(SampleExchange.record(.completed, change)), redactedBodies: unredacted(bodies),
+            redactedTransaction: unredacted(nil), frame: frame
         ).html.text
     }
 

@@ -35,20 +35,15 @@ import WaybillStore
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:], at: address,
-                names: recorded,
-                version: 1,
-                in: frame
+                redacted: unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:],
+                address: address, names: recorded, version: 1, frame: frame
             ).html.text,
             TransactionsPage(
-                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address,
-                names: unredacted([]),
-                meant: names[3],
-                version: 1,
-                in: frame
+                redacted: unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:],
+                address: address, names: unredacted([]), meant: names[3], version: 1, frame: frame
             ).html.text,
-            MessagePage("Not Found", names[0], depth: 1, in: frame).html.text,
-            LoginPage(to: names[3], problem: names[2]).html.text,
+            frame.message("Not Found", names[0], depth: 1).text,
+            InspectorFrame.loginPage(to: names[3], problem: names[2]).text,
         ]
         for record in records {
             let exchange = record.exchanges[0]
@@ -63,18 +58,22 @@ import WaybillStore
             let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(record.summary))
             pages.append(
                 TransactionPage(
-                    unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]],
-                    in: frame
+                    redacted: unredacted(record), redactedBodies: unredacted([exchange.id: bodies]), around: around,
+                    notes: [names[0]], frame: frame
                 ).html.text)
-            let comparison = TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame)
+            let comparison = TransactionComparisonPage(redacted: unredacted(record), clocks: .aligned, frame: frame)
             let alone = [comparison.without(.before), comparison.html(without: names[0])]
             pages += (alone + [comparison.html(with: unredacted(records[0]))]).map(\.text)
             pages.append(
-                ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame)
-                    .html.text)
+                ExchangePage(
+                    redacted: unredacted(found), redactedBodies: unredacted(bodies),
+                    redactedTransaction: unredacted(record), frame: frame
+                ).html.text)
             pages.append(
-                ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame)
-                    .html.text)
+                ExchangesPage(
+                    redacted: unredacted(RecordPage(rows: [found], next: nil)), address: address, names: recorded,
+                    frame: frame
+                ).html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)
@@ -127,9 +126,8 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]),
-            names: unredacted([]), version: 1,
-            in: frame
+            redacted: unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], address: ListAddress([]),
+            names: unredacted([]), version: 1, frame: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -178,7 +176,8 @@ import WaybillStore
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil,
             useCaseName: nil)
         let html = ExchangesPage(
-            unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: unredacted([]), in: frame
+            redacted: unredacted(RecordPage(rows: [found], next: nil)), address: ListAddress([]),
+            names: unredacted([]), frame: frame
         )
         .html.text
         #expect(
@@ -191,10 +190,11 @@ import WaybillStore
         let record = HostileText.records[0]
         let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))
         let pages = [
-            TransactionPage(unredacted(record), bodies: unredacted([:]), around: around, notes: [], in: frame).html
-                .text,
-            TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame).html(with: unredacted(record))
-                .text,
+            TransactionPage(
+                redacted: unredacted(record), redactedBodies: unredacted([:]), around: around, notes: [], frame: frame
+            ).html.text,
+            TransactionComparisonPage(redacted: unredacted(record), clocks: .aligned, frame: frame)
+                .html(with: unredacted(record)).text,
             String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
         ]
         for page in pages {

@@ -16,8 +16,8 @@ import WaybillStore
         var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         page.progress = progress
         return TransactionsPage(
-            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: unredacted([]), version: 1,
-            in: frame
+            redacted: unredacted(page), errorCounts: [:], address: ListAddress([("text", "x")]),
+            names: unredacted([]), version: 1, frame: frame
         ).html.text
     }
 
@@ -43,8 +43,9 @@ import WaybillStore
         let record = try #require(try reader.transaction(transaction, now: LoginHistory.begun))
         let address = ListAddress(items)
         return TransactionPage(
-            unredacted(record), bodies: unredacted([:]), at: address, excerpt: try Waterfall.Excerpt(address),
-            around: TransactionPage.Around(before: unredacted(nil), after: unredacted(nil)), notes: [], in: frame
+            redacted: unredacted(record), redactedBodies: unredacted([:]), address: address,
+            excerpt: try Waterfall.Excerpt(address),
+            around: TransactionPage.Around(before: unredacted(nil), after: unredacted(nil)), notes: [], frame: frame
         ).html.text
     }
 

@@ -38,7 +38,7 @@ import WaybillStore
         -> String
     {
         let details = SourceDetails(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
-        return SourcePage(unredacted(record), unredacted(details), in: frame).html.text
+        return SourcePage(redacted: unredacted(record), redactedDetails: unredacted(details), frame: frame).html.text
     }
 
     @Test func aLedgerIsToldInWordsWithEveryReason() {
@@ -64,8 +64,8 @@ import WaybillStore
             record(Ledger(), text: app, heard: LoginHistory.begun - age)
         }
         let html = SourcesPage(
-            unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]), at: ListAddress([]),
-            apps: unredacted([]), in: frame
+            redacted: unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]),
+            address: ListAddress([]), apps: unredacted([]), frame: frame
         ).html.text
         let groups = html.split(separator: "<h2>").filter { $0.prefix { $0 != "<" }.hasSuffix(", ") }
         let apps: [String] = groups.map { group in String(group.prefix { $0 != "," }) }
@@ -240,11 +240,11 @@ import WaybillStore
                 clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)
             let pages = [
                 SourcesPage(
-                    unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
+                    redacted: unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
                     details: unredacted([hostile.id: details]),
-                    at: ListAddress([("app", text), ("text", text)]), apps: unredacted([text]), in: frame
+                    address: ListAddress([("app", text), ("text", text)]), apps: unredacted([text]), frame: frame
                 ).html.text,
-                SourcePage(unredacted(hostile), unredacted(details), in: frame).html.text,
+                SourcePage(redacted: unredacted(hostile), redactedDetails: unredacted(details), frame: frame).html.text,
                 delivery(
                     state, collected(rejected: rejections, count: 1),
                     [NameConflict(useCase: 0, event: nil, names: [use, use])]),

@@ -106,7 +106,10 @@ import WaybillStore
         _ view: UseCaseView, _ content: UseCasePage.Content, _ items: [(name: String, value: String)] = []
     ) -> String {
         let useCase = UseCaseReference(code: 0, among: unredacted([RecordedName(useCase: 0, name: "login")]))
-        return UseCasePage(useCase, view, content, events: ["requestSent"], at: ListAddress(items), in: frame).html.text
+        return UseCasePage(
+            useCase: useCase, view: view, content: content, events: ["requestSent"], address: ListAddress(items),
+            frame: frame
+        ).html.text
     }
 
     @Test func whateverWasRecordedStaysTextOnThePagesOfUseCases() {
@@ -119,15 +122,21 @@ import WaybillStore
                 ("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name),
             ])
             var pages = answers(name).map { view, answer in
-                UseCasePage(useCase, view, .answers([unredacted(answer)]), events: [name], at: address, in: frame).html
-                    .text
+                UseCasePage(
+                    useCase: useCase, view: view, content: .answers([unredacted(answer)]), events: [name],
+                    address: address, frame: frame
+                ).html.text
             }
             pages.append(
-                UseCasePage(useCase, .funnel, .mistake(unredacted(name)), events: [name], at: address, in: frame).html
-                    .text)
+                UseCasePage(
+                    useCase: useCase, view: .funnel, content: .mistake(unredacted(name)), events: [name],
+                    address: address, frame: frame
+                ).html.text)
             pages.append(
-                UseCasesPage(unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, at: address, in: frame)
-                    .html.text)
+                UseCasesPage(
+                    redacted: unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, address: address,
+                    frame: frame
+                ).html.text)
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
                 #expect(
@@ -244,8 +253,8 @@ import WaybillStore
         let useCase = UseCaseReference(code: 0, among: unredacted([]))
         func form(_ items: [(name: String, value: String)]) -> String {
             UseCasePage(
-                useCase, .compare, .answers([]), events: [], seen: seen.redacted(by: Redactor()),
-                at: ListAddress(items), in: frame
+                useCase: useCase, view: .compare, content: .answers([]), events: [],
+                seen: seen.redacted(by: Redactor()), address: ListAddress(items), frame: frame
             ).html.text
         }
         let variants = form([("by", "variant"), ("b", "C")])
@@ -309,7 +318,9 @@ import WaybillStore
             ]))
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let answer = SummaryAnswer(useCases: [], whyEmpty: nothing)
-        let list = UseCasesPage(unredacted(answer), names: unredacted([]), at: ListAddress([]), in: frame).html.text
+        let list = UseCasesPage(
+            redacted: unredacted(answer), names: unredacted([]), address: ListAddress([]), frame: frame
+        ).html.text
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
 
@@ -318,7 +329,7 @@ import WaybillStore
         let many = (0..<40_000).map { summary("", code: $0) }
         let (first, leftOut) = UseCasesPage.first(of: SummaryAnswer(useCases: many))
         let page = UseCasesPage(
-            unredacted(first), leftOut: leftOut, names: unredacted([]), at: ListAddress([]), in: frame
+            redacted: unredacted(first), leftOut: leftOut, names: unredacted([]), address: ListAddress([]), frame: frame
         ).html.text
         #expect(page.utf8.count < 1_000_000)
         #expect(page.contains("use case 199</a>") && !page.contains("use case 200</a>"))

@@ -1,9 +1,9 @@
 #if Collector
-import ArgumentParser
+public import ArgumentParser
 import WaybillCollector
 import WaybillCore
 import WaybillExport
-import WaybillQueries
+public import WaybillQueries
 
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -136,28 +136,23 @@ struct CertifyOptions: ParsableArguments {
 }
 
 /// A point of a transaction: `^`, `$`, or an event's name.
-struct PointArgument: ExpressibleByArgument, CustomStringConvertible {
-    let point: TransactionPoint
-
-    init(_ point: TransactionPoint) { self.point = point }
-
-    init?(argument: String) {
+extension TransactionPoint: ExpressibleByArgument {
+    public init?(argument: String) {
         guard !argument.isEmpty else { return nil }
-        point = TransactionPoint(argument)
-    }
-
-    var description: String { point.description }
-    var defaultValueDescription: String { description }
-}
-
-struct SegmentArgument: ExpressibleByArgument {
-    let segmentation: Segmentation
-
-    init?(argument: String) {
-        guard !argument.isEmpty else { return nil }
-        segmentation = Segmentation(argument)
+        self.init(argument)
     }
 }
+
+extension Segmentation: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        self.init(argument)
+    }
+}
+
+extension NetworkQuestion.Grouping: ExpressibleByArgument {}
+extension NetworkQuestion.Sort: ExpressibleByArgument {}
+extension ErrorsQuestion.Order: ExpressibleByArgument {}
 
 /// Catches `--by` for questions without it, which would otherwise look like a misspelt option.
 struct NoSegment: ParsableArguments {
@@ -169,45 +164,6 @@ struct NoSegment: ParsableArguments {
         throw ValidationError(
             "This question takes no --by. Ask duration, measure, funnel, legs or compare --by \(by.isEmpty ? "version" : by); or narrow this one with a filter, such as 'version:1.4'."
         )
-    }
-}
-
-enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
-    case host, path, method
-
-    var grouping: NetworkQuestion.Grouping {
-        switch self {
-        case .host: .host
-        case .path: .path
-        case .method: .method
-        }
-    }
-}
-
-struct SortArgument: ExpressibleByArgument {
-    let sort: NetworkQuestion.Sort
-
-    init(_ sort: NetworkQuestion.Sort) { self.sort = sort }
-
-    init?(argument: String) {
-        guard let sort = NetworkQuestion.Sort(rawValue: argument) else { return nil }
-        self.sort = sort
-    }
-
-    static let allValueStrings = NetworkQuestion.Sort.allCases.map(\.rawValue)
-
-    var defaultValueDescription: String { sort.rawValue }
-}
-
-enum ErrorOrderArgument: String, ExpressibleByArgument, CaseIterable {
-    case count, new, last
-
-    var order: ErrorsQuestion.Order {
-        switch self {
-        case .count: .count
-        case .new: .new
-        case .last: .last
-        }
     }
 }
 

@@ -40,16 +40,16 @@ extension Ask {
         @OptionGroup var certifying: CertifyOptions
 
         @Option(help: ArgumentHelp("Where it starts.", valueName: "event"))
-        var from = PointArgument(.begun)
+        var from = TransactionPoint.begun
 
         @Option(help: ArgumentHelp("Where it ends.", valueName: "event"))
-        var to = PointArgument(.finished)
+        var to = TransactionPoint.finished
 
         @Flag(help: "Use the last of repeated events instead of the first.")
         var last = false
 
         @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
-        var by: SegmentArgument?
+        var by: Segmentation?
 
         @Option(
             help: ArgumentHelp(
@@ -64,8 +64,8 @@ extension Ask {
 
         func question() -> AnyQuestion {
             var question = DurationQuestion(
-                filter: TransactionFilter(), from: from.point, to: to.point, occurrence: last ? .last : .first,
-                segmentation: by?.segmentation)
+                filter: TransactionFilter(), from: from, to: to, occurrence: last ? .last : .first,
+                segmentation: by)
             question.step = every?.length
             question.isCertified = certifying.isCertified
             return .duration(question)
@@ -82,10 +82,10 @@ extension Ask {
         var of: String
 
         @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
-        var by: SegmentArgument?
+        var by: Segmentation?
 
         func question() -> AnyQuestion {
-            .measure(MeasureQuestion(attribute: of, segmentation: by?.segmentation))
+            .measure(MeasureQuestion(attribute: of, segmentation: by))
         }
     }
 
@@ -118,13 +118,13 @@ extension Ask {
         var strict = false
 
         @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
-        var by: SegmentArgument?
+        var by: Segmentation?
 
         func question() -> AnyQuestion {
             var question = FunnelQuestion(
                 filter: TransactionFilter(),
                 steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
-                window: within?.length, isStrict: strict, segmentation: by?.segmentation)
+                window: within?.length, isStrict: strict, segmentation: by)
             question.isCertified = certifying.isCertified
             return .funnel(question)
         }
@@ -152,10 +152,10 @@ extension Ask {
         @OptionGroup var options: AskOptions
 
         @Option(help: ArgumentHelp("Group transactions by this.", valueName: "segment"))
-        var by: SegmentArgument?
+        var by: Segmentation?
 
         func question() -> AnyQuestion {
-            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: by?.segmentation))
+            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: by))
         }
     }
 
@@ -172,14 +172,14 @@ extension Ask {
 
         @OptionGroup var exchanges: ExchangeOptions
 
-        @Option(help: "What goes together: \(GroupingArgument.allCases.map(\.rawValue).joined(separator: ", ")).")
-        var by = GroupingArgument.path
+        @Option(help: "What goes together: \(NetworkQuestion.Grouping.allValueStrings.joined(separator: ", ")).")
+        var by = NetworkQuestion.Grouping.path
 
         @Option(
             help: ArgumentHelp(
-                "The order of the rows: \(SortArgument.allValueStrings.joined(separator: ", ")).",
+                "The order of the rows: \(NetworkQuestion.Sort.allValueStrings.joined(separator: ", ")).",
                 valueName: "column"))
-        var sort = SortArgument(.count)
+        var sort = NetworkQuestion.Sort.count
 
         @Option(help: ArgumentHelp("The most rows. One more row counts the others.", valueName: "count"))
         var limit = NetworkQuestion.groupLimit
@@ -197,7 +197,7 @@ extension Ask {
         }
 
         func question() -> AnyQuestion {
-            var question = NetworkQuestion(grouping: by.grouping, sort: sort.sort, limit: limit)
+            var question = NetworkQuestion(grouping: by, sort: sort, limit: limit)
             question.templates = template
             return .network(question)
         }
@@ -227,9 +227,9 @@ extension Ask {
         var newSince: String?
 
         @Option(
-            help: "The order: \(ErrorOrderArgument.allCases.map(\.rawValue).joined(separator: ", "))."
+            help: "The order: \(ErrorsQuestion.Order.allCases.map(\.rawValue).joined(separator: ", "))."
         )
-        var sort = ErrorOrderArgument.count
+        var sort = ErrorsQuestion.Order.count
 
         @Option(
             help: "The most errors, \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound).")
@@ -243,7 +243,7 @@ extension Ask {
         func question() throws -> AnyQuestion {
             let newSince = try newSince(now: CommandClock.current.wallMicroseconds())
             return .errors(
-                ErrorsQuestion(newSince: newSince.map { Date(microseconds: $0) }, order: sort.order, limit: limit))
+                ErrorsQuestion(newSince: newSince.map { Date(microseconds: $0) }, order: sort, limit: limit))
         }
 
         private func newSince(now: Int64) throws -> Int64? {
@@ -270,7 +270,7 @@ extension Ask {
         @OptionGroup var certifying: CertifyOptions
 
         @Option(help: ArgumentHelp("The attribute or property that separates the groups.", valueName: "segment"))
-        var by: SegmentArgument?
+        var by: Segmentation?
 
         @Option(help: ArgumentHelp("The first group.", valueName: "value"))
         var a: String
@@ -279,10 +279,10 @@ extension Ask {
         var b: String
 
         @Option(help: ArgumentHelp("Where the duration starts.", valueName: "event"))
-        var from = PointArgument(.begun)
+        var from = TransactionPoint.begun
 
         @Option(help: ArgumentHelp("Where the duration ends.", valueName: "event"))
-        var to = PointArgument(.finished)
+        var to = TransactionPoint.finished
 
         @Flag(help: "Use the last of repeated events instead of the first.")
         var last = false
@@ -292,13 +292,13 @@ extension Ask {
         func question() throws -> AnyQuestion {
             var question = CompareQuestion(
                 filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()),
-                from: from.point, to: to.point, occurrence: last ? .last : .first)
+                from: from, to: to, occurrence: last ? .last : .first)
             question.isCertified = certifying.isCertified
             return .compare(question)
         }
 
         private func groups(now: Int64) throws -> CompareQuestion.Groups {
-            if let by { return .values(of: by.segmentation, a.isEmpty ? nil : a, b.isEmpty ? nil : b) }
+            if let by { return .values(of: by, a.isEmpty ? nil : a, b.isEmpty ? nil : b) }
             return .windows(try Self.window(a, now: now), try Self.window(b, now: now))
         }
 

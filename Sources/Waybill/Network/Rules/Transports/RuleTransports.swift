@@ -46,13 +46,7 @@ final class MockTransport: HTTPTransport {
 
     private var wanted: (any HTTPEvents)? { events.withLock { $0 } }
 
-    private func end(_ error: URLError?) {
-        let last = events.withLock { events in
-            defer { events = nil }
-            return events
-        }
-        last?.ended(error)
-    }
+    private func end(_ error: URLError?) { events.withLock { $0.take() }?.ended(error) }
 }
 
 extension OutgoingRequest {
@@ -124,12 +118,7 @@ final class CutTransport: HTTPTransport, HTTPEvents {
         transport.cancel()
     }
 
-    private func takeEvents() -> (any HTTPEvents)? {
-        state.withLock { state in
-            defer { state.events = nil }
-            return state.events
-        }
-    }
+    private func takeEvents() -> (any HTTPEvents)? { state.withLock { $0.events.take() } }
 }
 
 /// URLSession can't pause on every platform, and its queue must not wait. Early events wait in memory, in order.
@@ -212,8 +201,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
         let begins = state.withLock { state in
             guard state.events != nil else { return false }
             state.steps.append(step)
-            defer { state.isTelling = true }
-            return !state.isTelling
+            return !exchange(&state.isTelling, with: true)
         }
         if begins { tellSteps() }
     }

@@ -1,4 +1,4 @@
-/// The loop that all escape notations share. It is lenient, because it finds secrets rather than interpreting text.
+/// The loop that all escape notations share. It is lenient, because redaction reads texts that nobody has validated.
 private enum Escapes {
     /// `decode` appends the meaning of the escape after the mark, and returns its length there.
     static func decoded(
@@ -8,13 +8,12 @@ private enum Escapes {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var rest = bytes[...]
-        while let byte = rest.popFirst() {
-            if byte == mark, let count = decode(rest, &result) {
-                rest = rest.dropFirst(count)
-            } else {
-                result.append(byte)
-            }
+        while let place = rest.firstIndex(of: mark) {
+            result += rest[..<place]
+            rest = rest[(place + 1)...]
+            if let count = decode(rest, &result) { rest = rest.dropFirst(count) } else { result.append(mark) }
         }
+        result += rest
         return result
     }
 
