@@ -64,24 +64,16 @@ public struct NumberStatistics: Hashable, Sendable, Codable {
     package init(_ numbers: [(value: Double, weight: Int64)]) {
         // Sorts by weight, too: sums must not depend on the order of collection.
         let numbers = numbers.filter { $0.weight > 0 }.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
-        let total = numbers.reduce(0) { $0 + $1.weight }
+        let total: Int64 = numbers.reduce(into: 0) { $0.addWeight($1.weight) }
         count = Weights.count(total)
         guard let first = numbers.first, let last = numbers.last else { return }
         (minimum, maximum) = (first.value, last.value)
-        // Divides first, to keep the sum of large numbers finite.
-        mean = numbers.reduce(0.0) { $0 + $1.value * (Double($1.weight) / Double(total)) }
-        func value(atPercent percent: Int64) -> Double {
-            // Two steps avoid an overflow.
-            let needed = total / 100 * percent + (total % 100 * percent + 99) / 100
-            var sum: Int64 = 0
-            for number in numbers {
-                sum += number.weight
-                if sum >= needed { return number.value }
-            }
-            return last.value
-        }
-        (p50, p75, p90) = (value(atPercent: 50), value(atPercent: 75), value(atPercent: 90))
-        (p95, p99) = (value(atPercent: 95), value(atPercent: 99))
+        // Divides first, to keep the sum of large numbers finite. The total above has a bound.
+        let whole = numbers.reduce(0.0) { $0 + Double($1.weight) }
+        mean = numbers.reduce(0.0) { $0 + $1.value * (Double($1.weight) / whole) }
+        let values = WeighedValues(numbers)
+        (p50, p75, p90) = (values.value(atPercent: 50), values.value(atPercent: 75), values.value(atPercent: 90))
+        (p95, p99) = (values.value(atPercent: 95), values.value(atPercent: 99))
     }
 }
 
@@ -127,13 +119,13 @@ package struct CollectedNumbers: Mergeable {
         switch value {
         case .integer(let number): numbers.append((Double(number), weight))
         case .double(let number) where number.isFinite: numbers.append((number, weight))
-        case .double, .string, .bool, nil: without += weight
+        case .double, .string, .bool, nil: without.addWeight(weight)
         }
     }
 
     package mutating func merge(_ other: consuming CollectedNumbers) {
         numbers += other.numbers
-        without += other.without
+        without.addWeight(other.without)
     }
 
     func segment(_ value: String?) -> MeasureSegment {

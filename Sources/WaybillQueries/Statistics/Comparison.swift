@@ -147,7 +147,7 @@ extension Estimate<Double> {
 
 package enum QuantileSample {
     case values([Int64])
-    case weighed(WeighedValues)
+    case weighed(WeighedValues<Int64>)
     /// Known values, and numbers of unknown ones that are smaller or greater than all of them.
     case bounded([Int64], below: Int, above: Int)
 

@@ -39,7 +39,7 @@ package struct Durations: Mergeable {
         [short.max().map(Int64.init), long.max(), weighed.lazy.map(\.value).max()].compactMap(\.self).max()
     }
 
-    var inOrder: WeighedValues? {
+    var inOrder: WeighedValues<Int64>? {
         guard !weighed.isEmpty else { return nil }
         var all = weighed
         for value in short { all.append((Int64(value), Weights.one)) }
@@ -65,13 +65,13 @@ package struct Durations: Mergeable {
     }
 }
 
-package struct WeighedValues {
-    private let values: [Int64]
+package struct WeighedValues<Value: Comparable> {
+    private let values: [Value]
     private let sums: [Int64]
     /// The effective sample size (Kish, "Survey Sampling", 1965, section 11.7).
     let effectiveCount: Int
 
-    init(_ all: [(value: Int64, weight: Int64)]) {
+    init(_ all: [(value: Value, weight: Int64)]) {
         // Sorts by weight, too: sums must not depend on the order of collection.
         let sorted = all.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
         values = sorted.map(\.value)
@@ -84,9 +84,9 @@ package struct WeighedValues {
         effectiveCount = squares > 0 ? max(1, Int(Double(sum) * Double(sum) / squares)) : 0
     }
 
-    func value(atPercent percent: Int) -> Int64? { value(at: Int64(percent), of: 100) }
+    func value(atPercent percent: Int) -> Value? { value(at: Int64(percent), of: 100) }
 
-    func value(at part: Int64, of whole: Int64) -> Int64? {
+    func value(at part: Int64, of whole: Int64) -> Value? {
         guard let total = sums.last else { return nil }
         // Two steps avoid an overflow.
         let needed = total / whole * part + (total % whole * part + whole - 1) / whole
