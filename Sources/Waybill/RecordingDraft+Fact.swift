@@ -71,7 +71,7 @@ extension RecordingDraft {
             (.body, _):
             return nil
         }
-        return redactor.fact(fact)
+        return fact.redacted(by: redactor)
     }
 }
 

@@ -4,18 +4,11 @@ package import WaybillStore
 
 /// The checked options of a manager. Safe values replace invalid ones, which `problems` lists.
 package struct RecordingSettings: Sendable {
-    /// As they were given: those that can be invalid are below, checked.
-    package let options: TransactionManager.Options
+    package private(set) var options: TransactionManager.Options
     package var place: ResolvedLocation
     package var correlatedHosts = CorrelatedHosts()
-    package var header = TransactionHeader.Format.standard()
     package var redactor = Redactor()
-    package var capacity = BufferedRecorder.defaultCapacity
-    package var openLimit = OpenLimit.standard
-    package var retention = Retention()
-    var sampling = Sampling()
     package var writesByItself = true
-    package var recording = RecordingHealth.Mode.on
     package var mark: RecordingMark?
     package var describe: @Sendable (GUID) -> SourceIdentity
     package var problems: [WaybillError] = []
@@ -37,23 +30,22 @@ package struct RecordingSettings: Sendable {
         describe = { SourceIdentity.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         let checked = options.sampling.checked
-        sampling = checked.sampling
+        self.options.sampling = checked.sampling
         problems += checked.problems
-        decideMode(options, launch)
-        decideRetention(options.retention)
-        if options.memoryCapacity >= 16 {
-            capacity = options.memoryCapacity
-        } else {
+        decideMode(launch)
+        decideRetention()
+        if options.memoryCapacity < 16 {
+            let capacity = BufferedRecorder.defaultCapacity
+            self.options.memoryCapacity = capacity
             problems.add("A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used.")
         }
-        if (1...OpenLimit.most).contains(options.maximumOpen) {
-            openLimit = options.maximumOpen
-        } else {
+        if !(1...OpenLimit.most).contains(options.maximumOpen) {
+            self.options.maximumOpen = OpenLimit.standard
             problems.add(
-                "A limit of \(options.maximumOpen) open transactions is out of range; \(openLimit) is used. Choose 1 to \(OpenLimit.most)."
+                "A limit of \(options.maximumOpen) open transactions is out of range; \(OpenLimit.standard) is used. Choose 1 to \(OpenLimit.most)."
             )
         }
-        decideHeader(options.header)
+        decideHeader()
         for host in launch.correlatedHosts ?? correlatedHosts {
             if let problem = self.correlatedHosts.add(host) { problems.add(problem) }
         }
@@ -64,45 +56,42 @@ package struct RecordingSettings: Sendable {
         return codes?.count == 1 ? codes?.first : nil
     }
 
-    private mutating func decideHeader(_ asked: TransactionHeader.Format) {
-        if !asked.name.isToken {
-            problems.add("“\(asked.name)” cannot be the name of a header field; \(header.name) is used.")
-        } else if asked.isAmbiguous {
-            problems.add(
-                "The old form of the header field needs a name of its own, as apptxn-id; \(header.name) is used, in its own form alone."
-            )
-        } else {
-            header = asked
-        }
+    private mutating func decideHeader() {
+        let (asked, usual) = (options.header, TransactionHeader.Format.standard())
+        guard !asked.name.isToken || asked.isAmbiguous else { return }
+        options.header = usual
+        problems.add(
+            asked.name.isToken
+                ? "The old form of the header field needs a name of its own, as apptxn-id; \(usual.name) is used, in its own form alone."
+                : "“\(asked.name)” cannot be the name of a header field; \(usual.name) is used.")
     }
 
-    private mutating func decideMode(_ options: TransactionManager.Options, _ launch: LaunchSettings) {
-        recording = options.recording
+    private mutating func decideMode(_ launch: LaunchSettings) {
         if options.remembersRecording {
             mark = RecordingMark(beside: place)
-            let other: RecordingHealth.Mode = recording == .on ? .off : .on
-            if mark?.says(isOn: other == .on) == true { recording = other }
+            let other: RecordingHealth.Mode = options.recording == .on ? .off : .on
+            if mark?.says(isOn: other == .on) == true { options.recording = other }
             if mark == nil {
                 problems.add(
                     "A store in memory cannot remember whether recording is on; remembersRecording does nothing.")
             }
         }
-        recording = launch.recording ?? recording
+        options.recording = launch.recording ?? options.recording
     }
 
-    private mutating func decideRetention(_ asked: Retention) {
-        retention = asked
+    private mutating func decideRetention() {
+        let asked = options.retention
         if asked.maximumByteCount < Retention.leastBytes {
-            retention.maximumByteCount = Retention.leastBytes
+            options.retention.maximumByteCount = Retention.leastBytes
             problems.add(
                 "A store of \(asked.maximumByteCount) bytes is too small; \(Retention.leastBytes) bytes are used.")
         }
         if let count = asked.maximumTransactionCount, count < 1 {
-            retention.maximumTransactionCount = nil
+            options.retention.maximumTransactionCount = nil
             problems.add("A limit of \(count) transactions would keep nothing; they are not counted.")
         }
         if asked.maximumAge <= .zero {
-            retention.maximumAge = Retention().maximumAge
+            options.retention.maximumAge = Retention().maximumAge
             problems.add("A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used.")
         }
     }
@@ -306,15 +295,14 @@ extension SourceIdentity {
         let version = ProcessInfo.processInfo.operatingSystemVersion
         return SourceIdentity(
             id: id,
-            app: label(app ?? bundle.bundleIdentifier ?? ProcessInfo.processInfo.processName),
-            appVersion: label(appVersion ?? bundle.infoDictionary?["CFBundleShortVersionString"] as? String ?? ""),
-            device: label(machine),
+            app: (app ?? bundle.bundleIdentifier ?? ProcessInfo.processInfo.processName).cut(to: Limits.labelLength),
+            appVersion: (appVersion ?? bundle.infoDictionary?["CFBundleShortVersionString"] as? String ?? "")
+                .cut(to: Limits.labelLength),
+            device: machine.cut(to: Limits.labelLength),
             os: operatingSystem,
             osVersion: "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)",
             attributes: attributes)
     }
-
-    private static func label(_ text: String) -> String { text.cut(to: Limits.labelLength) ?? text }
 
     private static var operatingSystem: String {
         #if os(iOS)

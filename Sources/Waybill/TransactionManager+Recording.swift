@@ -83,19 +83,14 @@ extension TransactionManager {
                     below: .current, in: source))
         }
         if let code = told.useCase, code != U.code { sources.counters.add(to: \.mismatchedUseCases) }
-        if let part = joinedAlready(told, useCase: U.code, attributes: attributes, in: source) {
-            return UseCaseTransaction(part: part)
-        }
-        guard isAdmitted(told, by: source) else {
-            let nothing = OpenPart(
-                transaction: told.transaction, useCase: U.code, type: ObjectIdentifier(U.self), sequence: 0,
-                source: source)
-            return UseCaseTransaction(part: nothing)
-        }
+        let part = join(
+            told, useCase: U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
+            in: source)
         return UseCaseTransaction(
-            part: join(
-                told, useCase: U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
-                in: source))
+            part: part
+                ?? OpenPart(
+                    transaction: told.transaction, useCase: U.code, type: ObjectIdentifier(U.self), sequence: 0,
+                    source: source))
     }
 
     /// Joins the transaction of an incoming request whose use case is not yet known.
@@ -114,12 +109,9 @@ extension TransactionManager {
                     + "of it. Add those of your app: .only(Login.self).")
             return nil
         }
-        if let part = joinedAlready(told, useCase: useCase, attributes: attributes, in: source) {
-            return UseCaseTransaction(part: part)
+        return join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source).map {
+            UseCaseTransaction(part: $0)
         }
-        guard isAdmitted(told, by: source) else { return nil }
-        return UseCaseTransaction(
-            part: join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
     func begin(
@@ -138,19 +130,18 @@ extension TransactionManager {
         return source.open(opened, type: type, below: parent, at: past)
     }
 
-    private func joinedAlready(
-        _ told: IncomingTransaction, useCase: Int, attributes: Attributes, in source: SourceRecorder
-    ) -> OpenPart? {
-        let part = TransactionScope.innermost { $0.source === source && told.isJoined(by: $0, useCase: useCase) }
-        if !attributes.isEmpty { _ = part?.set(Fact.AttributesSet(attributes: attributes)) }
-        return part
-    }
-
+    /// Returns the part that already joined for the same request, or else a new one; `nil` beyond the limits.
     private func join(
         _ told: IncomingTransaction, useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration,
         attributes: Attributes, in source: SourceRecorder
-    ) -> OpenPart {
-        source.open(
+    ) -> OpenPart? {
+        let joined = TransactionScope.innermost { $0.source === source && told.isJoined(by: $0, useCase: useCase) }
+        if let joined {
+            if !attributes.isEmpty { _ = joined.set(Fact.AttributesSet(attributes: attributes)) }
+            return joined
+        }
+        guard isAdmitted(told, by: source) else { return nil }
+        return source.open(
             Fact.Opened(
                 transaction: told.transaction, useCase: useCase, isJoined: true,
                 timeoutMicroseconds: max(0, timeout.microseconds),
@@ -173,8 +164,8 @@ extension TransactionManager {
     private func read(
         _ header: (String) -> String?, _ traceContext: TraceContextPolicy?, in source: SourceRecorder
     ) -> IncomingTransaction? {
-        let (told, isThere) = source.settings.header.read(header)
-        if told == nil, isThere { ignored(source.settings.header.name) }
+        let (told, isThere) = source.settings.options.header.read(header)
+        if told == nil, isThere { ignored(source.settings.options.header.name) }
         let traceContext = traceContext ?? source.settings.options.server.traceContext
         guard traceContext != .off else { return told.map { IncomingTransaction($0) } }
         let field = header(TraceParent.fieldName)

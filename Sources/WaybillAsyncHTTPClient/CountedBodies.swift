@@ -5,33 +5,6 @@ import NIOHTTP1
 import Waybill
 import WaybillCore
 
-private struct CountedRequestBody: AsyncSequence, Sendable {
-    let base: HTTPClientRequest.Body
-    let exchange: ExchangeRecorder
-    /// A redirect repeats the body, and only its length is recorded again.
-    let isFirst: Bool
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        var base: HTTPClientRequest.Body.AsyncIterator
-        let exchange: ExchangeRecorder
-        let isFirst: Bool
-
-        mutating func next() async throws -> ByteBuffer? {
-            guard let bytes = try await base.next() else { return nil }
-            if isFirst {
-                bytes.withUnsafeReadableBytes { exchange.sent($0) }
-            } else {
-                exchange.sent(byteCount: Int64(bytes.readableBytes))
-            }
-            return bytes
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(base: base.makeAsyncIterator(), exchange: exchange, isFirst: isFirst)
-    }
-}
-
 /// Records a response's body while the app reads it, and finishes the exchange at its end.
 private struct CountedResponseBody: AsyncSequence, Sendable {
     let base: HTTPClientResponse.Body
@@ -78,15 +51,20 @@ private final class Abandonment: Sendable {
 extension HTTPClientRequest {
     func counted(by exchange: ExchangeRecorder, isFirst: Bool) -> HTTPClientRequest {
         guard exchange.isRecorded, let body, let length = body.statedLength else { return self }
+        let counted = body.map { (bytes: ByteBuffer) -> ByteBuffer in
+            // A redirect repeats the body, and only its length is recorded again.
+            if isFirst {
+                bytes.withUnsafeReadableBytes { exchange.sent($0) }
+            } else {
+                exchange.sent(byteCount: Int64(bytes.readableBytes))
+            }
+            return bytes
+        }
         var copy = self
         switch length {
         case .bytes(0): exchange.expectToSend(byteCount: 0)
-        case .bytes(let count):
-            copy.body = .stream(
-                CountedRequestBody(base: body, exchange: exchange, isFirst: isFirst), length: .known(count))
-        case .unknown:
-            copy.body = .stream(
-                CountedRequestBody(base: body, exchange: exchange, isFirst: isFirst), length: .unknown)
+        case .bytes(let count): copy.body = .stream(counted, length: .known(count))
+        case .unknown: copy.body = .stream(counted, length: .unknown)
         }
         return copy
     }

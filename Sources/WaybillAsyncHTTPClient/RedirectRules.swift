@@ -18,7 +18,7 @@ struct RedirectRules: Sendable {
 
     init(limit: Int, added: [String: String], settings: RecordingSettings?) {
         self.limit = limit
-        let own = (settings?.header.fieldNames ?? []) + [TraceParent.fieldName, TraceParent.stateFieldName]
+        let own = (settings?.options.header.fieldNames ?? []) + [TraceParent.fieldName, TraceParent.stateFieldName]
         transactionFields = Set((own + added.keys).map { $0.lowercased() })
         redactor = settings?.redactor ?? Redactor()
     }

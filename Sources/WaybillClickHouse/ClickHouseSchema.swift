@@ -107,6 +107,10 @@ enum ClickHouseSchema {
         return head + text.joined(separator: "\n")
     }
 
+    static func columns(of table: String) -> String {
+        tables.filter { $0.name == table }.flatMap(\.columns).map(\.name).joined(separator: ", ")
+    }
+
     /// A day.
     static let placesPerPartition = 24 * ArrivalPlace.perHour
 

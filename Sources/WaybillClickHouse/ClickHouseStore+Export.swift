@@ -8,7 +8,12 @@ import WaybillStore
 extension ClickHouseStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         if case .of(let request) = facts { return try await export(request, as: format) }
-        let owner = try await memory(for: facts, withClocks: format == .otlp)
+        return try await export(facts, as: format, in: memory(for: facts, withClocks: format == .otlp))
+    }
+
+    private func export(
+        _ facts: ExportedFacts, as format: TextFormat, in owner: StoreThread<MemoryStore>
+    ) async throws -> ExportStream {
         let export = try await sqlite(owner).export(facts, as: format)
         return ExportStream(cursor: export.cursor) {
             defer { withExtendedLifetime(owner) {} }
@@ -23,8 +28,8 @@ extension ClickHouseStore: ExportingStore {
         let chosen = filter
         // The books are read first, because facts that arrive later are not part of it.
         let books = try await tables.untilComplete {
-            let books = try await DatabaseBooks(tables, try await tables.state())
-            try await tables.checkFacts(of: books)
+            let books = try await DatabaseBooks(tables)
+            guard try await tables.missingFacts(of: books).isEmpty else { throw DatabaseBooks.Incomplete() }
             return books
         }
         var cursor = ExportCursor()
@@ -40,12 +45,7 @@ extension ClickHouseStore: ExportingStore {
             let export = PartsExport(ids, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
-        let owner = try await everything()
-        let export = try await sqlite(owner).export(.of(ListRequest(matching: chosen)), as: format)
-        return ExportStream(cursor: export.cursor) {
-            defer { withExtendedLifetime(owner) {} }
-            return try await export.next()
-        }
+        return try await export(.of(ListRequest(matching: chosen)), as: format, in: everything())
     }
 
     /// Returns the transactions that pass a filter, in the order of their IDs.
@@ -84,10 +84,12 @@ extension ClickHouseStore: ExportingStore {
         return try await everything()
     }
 
-    /// Returns a store whose thread must live as long.
+    /// Returns a store that redacts and limits as this one does. Its thread must live as long.
     func sqlite(_ thread: StoreThread<MemoryStore>) async throws -> SQLiteStore {
         let place = try await thread.run { memory throws(WaybillError) in memory.place }
-        return adapted(try SQLiteStore(place, clock: clock))
+        var store = try SQLiteStore(place, clock: clock)
+        (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
+        return store
     }
 
     /// Loads some transactions; for spans, with those that they refer to.

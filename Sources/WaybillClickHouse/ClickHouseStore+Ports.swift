@@ -44,7 +44,7 @@ extension ClickHouseStore: BrowsableStore {
     private static let (secondsOfLag, factsPerSource) = (5, 25)
 
     package func verify() async throws -> StoreVerification {
-        let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
+        let books = try await tables.untilComplete { try await DatabaseBooks(tables) }
         var missing = try await tables.missingFacts(of: books)
         for _ in 0..<Self.secondsOfLag where !missing.isEmpty {
             try await Task.sleep(for: .seconds(1))
@@ -66,7 +66,7 @@ extension ClickHouseStore: BrowsableStore {
     }
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
-        let books = try await tables.untilComplete { try await DatabaseBooks(tables, try await tables.state()) }
+        let books = try await tables.untilComplete { try await DatabaseBooks(tables) }
         let set = try await WorkingSet(WorkingSetLoader(books, tables), tables) { _ in true }
         defer { withExtendedLifetime(set) {} }
         return try await sqlite(set.thread).sources(request)

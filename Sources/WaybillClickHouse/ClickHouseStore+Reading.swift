@@ -20,10 +20,9 @@ extension ClickHouseStore {
     /// - Returns: `nil` if `read` needs too much.
     func unlessTooMuch<Value>(_ read: () async throws -> Value) async throws -> Value? {
         guard !readsAll else { return nil }
-        let first = try await TransactionLoader.unlessTooMuch { try await tables.untilComplete(read) }
-        if let first { return first }
+        do { return try await tables.untilComplete(read) } catch is TransactionLoader.TooMuch {}
         try await queue.keeper.run()
-        return try await TransactionLoader.unlessTooMuch { try await tables.untilComplete(read) }
+        do { return try await tables.untilComplete(read) } catch is TransactionLoader.TooMuch { return nil }
     }
 
     var usesRows: Bool { tables.keepsRows && !readsAll }
@@ -92,7 +91,7 @@ extension ClickHouseStore {
             try await thread.replay(names)
             return thread
         case .sources:
-            let books = try await DatabaseBooks(tables, try await tables.state())
+            let books = try await DatabaseBooks(tables)
             return try await WorkingSet(WorkingSetLoader(books, tables, keepsArrivals: true), tables) { _ in true }
                 .thread
         case .details(let sources, let limits): return try await memory(ofDetails: sources, limits)

@@ -98,35 +98,34 @@ extension ClickHouseStore {
     }
 
     /// Counts the rows that pass more and more of a filter.
+    ///
+    /// - Parameter isNone: Whether no row is known to pass the whole filter.
     func emptyReason(
         _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>, isNone: Bool = false
     ) async throws -> EmptyReason.Found {
-        var others = filter
-        others.beginner = .unknown
-        let attributes = filter.terms.compactMap { if case .attribute(let name, _) = $0 { name } else { nil } }
-        var everywhere = TransactionFilter()
-        everywhere.beginner = .any
-        let before = EmptyReason.filterBeforeTimes(filter) ?? everywhere
-        let filters = EmptyReason.filters(of: filter)
-        var asked = filters + [everywhere, others]
-        for name in attributes {
-            everywhere.conditions = [.attribute(name, value: nil)]
-            asked.append(everywhere)
+        let others = ClickHouseTables.notAmong(changed)
+        let among = "gone = 0\(others)"
+        /// Unlike a count, this reads only rows that an index of the servers can't exclude.
+        func isAny(_ filter: TransactionFilter) async throws -> Bool {
+            try await !tables.transactions(where: "\(conditions.sql(filter))\(others) LIMIT 1").isEmpty
         }
-        var counts = asked.map { "toInt64(countIf(\(conditions.sql($0))))" }
-        if isNone, !filters.isEmpty { counts[filters.count - 1] = "toInt64(0)" }
-        let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
+        var (everywhere, joined) = (TransactionFilter(), filter)
+        (everywhere.beginner, joined.beginner) = (.any, .unknown)
+        let (filters, before) = (EmptyReason.filters(of: filter), EmptyReason.filterBeforeTimes(filter))
+        var columns = (filters + [everywhere]).map { "toInt64(countIf(\(conditions.sql($0))))" }
+        if isNone { columns[filters.count - 1] = "toInt64(0)" }
+        if let before { columns.append("maxIf(begun_us, \(conditions.sql(before)))") }
+        let numbers = try await tables.numbers(columns, where: among)
+        let all = numbers[filters.count]
         var found = EmptyReason.Found()
-        let row = try await tables.numbers(
-            counts + ["maxIf(begun_us, \(conditions.sql(before)))"], where: among)
-        let numbers = row.map { Int(clamping: $0) }
-        found.passing = Array(numbers.prefix(filters.count))
-        (found.isAny, found.areJoined) = (numbers[filters.count] > 0, false)
-        if filter.beginner == .known { found.areJoined = numbers[filters.count + 1] > 0 }
-        for (name, count) in zip(attributes, numbers.dropFirst(filters.count + 2)) where count > 0 {
-            found.attributes.insert(name)
+        (found.passing, found.isAny) = (numbers.prefix(filters.count).map { Int(clamping: $0) }, all > 0)
+        if before != nil, all > 0 { found.newest = numbers[filters.count + 1] }
+        // Mostly all transactions have a known beginner, and then none needs to be looked at.
+        if filter.beginner == .known, all > numbers[0] { found.areJoined = try await isAny(joined) }
+        for case .attribute(let name, _) in filter.terms {
+            everywhere.conditions = [.attribute(name, value: nil)]
+            if try await isAny(everywhere) { found.attributes.insert(name) }
         }
-        if let last = row.last, numbers[filters.count] > 0 { found.newest = last }
         if filter.useCase != nil {
             found.useCases = Set(try await tables.useCases(where: "\(among) AND \(conditions.sql(filters[0]))"))
         }

@@ -150,8 +150,9 @@ extension ClickHouseTables {
     }
 
     private func insert(_ spans: [(PlacedSpan, SpanState)], _ version: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for (placed, state) in spans {
+        let columns = "tx, source, span, version, state, parent, kind, part, fact, received_us, waiting, original"
+        try await insert("spans(\(columns))", of: spans) { rows, element in
+            let (placed, state) = element
             let (span, isOver) = (placed.span, state == .over)
             rows.guid(placed.transaction)
             rows.guid(placed.source)
@@ -166,9 +167,6 @@ extension ClickHouseTables {
             rows.string(isOver ? [] : span.waiting ?? [])
             rows.string(isOver ? [] : span.original ?? [])
         }
-        guard !spans.isEmpty else { return }
-        try await insert(
-            "spans(tx, source, span, version, state, parent, kind, part, fact, received_us, waiting, original)", rows)
     }
 
     func spans(of transactions: Set<GUID>) async throws(WaybillError) -> [PlacedSpan] {

@@ -34,17 +34,11 @@ package struct ClickHouseStore: Sendable {
     let queue: SetQueue
 
     /// Throws `.notFound` without tables. Facts of a transaction beyond `factsPerTransaction` are rejected.
+    /// `takingEachRow` counts duplicate facts, which only a test does.
     package init(
-        _ address: ClickHouseAddress, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
+        _ address: ClickHouseAddress, takingEachRow: Bool = false, factsPerTransaction: Int? = nil,
+        clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
-    ) async throws(WaybillError) {
-        try await self.init(
-            address, takingEachRow: false, factsPerTransaction: factsPerTransaction, clock: clock, committed: committed)
-    }
-
-    init(
-        _ address: ClickHouseAddress, takingEachRow: Bool, factsPerTransaction: Int? = nil,
-        clock: any TransactionClock, committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) async throws(WaybillError) {
         let client = ClickHouseClient(address)
         let (version, isCurrent) = try await Self.versions(client)
@@ -102,13 +96,6 @@ package struct ClickHouseStore: Sendable {
         return (schema, number >= 20)
     }
 
-    /// Returns a store that redacts and limits as this one does.
-    func adapted(_ store: SQLiteStore) -> SQLiteStore {
-        var store = store
-        (store.redactor, store.readLimit, store.asker) = (redactor, readLimit, asker)
-        return store
-    }
-
     package func check() async throws { _ = try await tables.state() }
 }
 
@@ -126,9 +113,9 @@ extension ClickHouseStore {
             }
         }
         try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
-        // Reading is at most four pieces ahead of writing.
+        // Reading is at most two pieces ahead of writing: one has up to 20,000 facts.
         let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
-        for _ in 0..<4 { room.signal() }
+        for _ in 0..<2 { room.signal() }
         Task {
             do {
                 try await store.read { reader in
@@ -201,14 +188,15 @@ extension ClickHouseStore {
             let share = piece.share
             let before = booked[share.source.id]
             let known = before?.known ?? SequenceRanges()
-            let facts = share.facts.filter { !known.contains($0.sequence) }
+            let sent = share.facts.sequences
+            let new = sent.subtracting(known)
+            let facts = new == sent ? share.facts : share.facts.filter { new.contains($0.sequence) }
             // Books without news are not written again.
             let isNews =
                 before.map { before in
                     before.share.ledger.recorded < share.ledger.recorded || (share.hasEnded && !before.share.hasEnded)
                 } ?? true
             guard !facts.isEmpty || share.facts.isEmpty && isNews else { continue }
-            let new = SequenceRanges(each: facts.lazy.map(\.sequence))
             var books = piece
             books.share.facts = facts
             books.arrivals = piece.arrivals.flatMap { arrival in

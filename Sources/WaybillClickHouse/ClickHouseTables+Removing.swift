@@ -41,15 +41,13 @@ extension ClickHouseTables {
 
     /// Notes the removals, because the next erasure must complete unfinished ones.
     func insert(_ removals: [Removal], isDone: Bool = false, at wall: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for removal in removals {
+        try await insert("removals(id, target, condition, at_us, done)", of: removals) { rows, removal in
             rows.guid(removal.id)
             rows.string(removal.table)
             rows.string(removal.condition)
             rows.integer(wall)
             rows.integer(UInt8(isDone ? 1 : 0))
         }
-        try await insert("removals(id, target, condition, at_us, done)", rows)
     }
 
     func removals() async throws(WaybillError) -> [Removal] {
@@ -85,38 +83,19 @@ extension ClickHouseTables {
     /// Inserts a row without a source behind the rows to remove. The next removal deletes it.
     /// Servers from before 2019 do not mutate the newest block of a quorum insert.
     private func push(_ removal: Removal, at wall: Int64) async throws(WaybillError) {
-        for server in client.ofEachServer {
-            var tables = self
-            tables.client = server
-            var rows = RowBinaryWriter()
+        let (table, none) = (local(removal.table), Self.literal(Self.none))
+        let row =
             switch removal.table {
-            case "transactions":
-                rows.guid(Self.none)
-                rows.integer(wall)
-                rows.integer(UInt8(1))
-                try await tables.insert("\(local(removal.table))(tx, version, gone)", rows)
-            case "spans":
-                rows.guid(Self.none)
-                rows.guid(Self.none)
-                rows.integer(wall)
-                try await tables.insert("\(local(removal.table))(tx, source, version)", rows)
-            case "books", "by_source":
-                rows.guid(Self.none)
-                rows.integer(wall)
-                let number = removal.table == "books" ? "arrival" : "sequence"
-                try await tables.insert("\(local(removal.table))(source, \(number))", rows)
+            case "transactions": "(tx, version, gone) SELECT \(none), \(wall), 1"
+            case "spans": "(tx, source, version) SELECT \(none), \(none), \(wall)"
+            case "books": "(source, arrival) SELECT \(none), \(wall)"
+            case "by_source": "(source, sequence) SELECT \(none), \(wall)"
             default:
-                let weeks = try await server.rows(
-                    "SELECT DISTINCT week FROM \(local(removal.table)) WHERE \(removal.condition)"
-                ) { row in try row.integer(UInt16.self) }
-                for week in weeks {
-                    rows.integer(week)
-                    rows.guid(Self.none)
-                    rows.integer(wall)
-                }
-                try await tables.insert("\(local(removal.table))(week, source, sequence)", rows)
+                """
+                (week, source, sequence) SELECT DISTINCT week, \(none), \(wall) FROM \(table) WHERE \(removal.condition)
+                """
             }
-        }
+        for server in client.ofEachServer { try await server.run("INSERT INTO \(table)\(row)", inserting) }
     }
 
     private func local(_ table: String) -> String { table != "books" && cluster != nil ? "\(table)_local" : table }

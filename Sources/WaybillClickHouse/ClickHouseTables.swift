@@ -17,8 +17,6 @@ struct ClickHouseTables: Sendable {
         var bookCount: UInt64 = 0
         /// The last place that was given, even if its facts are gone.
         var lastArrival: Int64 = 0
-        var lastName: Int64 = 0
-        var nameCount: UInt64 = 0
         var tombstoneCount: UInt64 = 0
     }
 
@@ -43,7 +41,7 @@ struct ClickHouseTables: Sendable {
         client.address.quorum > 1 ? ["select_sequential_consistency": "1"] : [:]
     }
 
-    private var inserting: [String: String] {
+    var inserting: [String: String] {
         var settings: [String: String] = [:]
         if isCurrent { settings["async_insert"] = "0" }
         if cluster != nil {
@@ -85,14 +83,11 @@ struct ClickHouseTables: Sendable {
             """
             SELECT countIf(installation NOT IN (SELECT guid FROM erased WHERE with_installation = 0)), \
             greatest(max(arrival), toInt64(ifNull((SELECT max(place) FROM commits), 0))), \
-            toInt64(ifNull((SELECT max(arrival) FROM names), 0)), \
-            toUInt64(ifNull((SELECT count() FROM names), 0)), \
             toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books WHERE \(Self.isOfASource)
             """, reading
         ) { row in
             State(
-                bookCount: try row.integer(), lastArrival: try row.integer(), lastName: try row.integer(),
-                nameCount: try row.integer(), tombstoneCount: try row.integer())
+                bookCount: try row.integer(), lastArrival: try row.integer(), tombstoneCount: try row.integer())
         }
         return states.first ?? State()
     }
@@ -177,15 +172,6 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    func facts(of rows: [BooksRow], _ body: (FactRow) throws -> Void) async throws(WaybillError) {
-        let sources = rows.filter { !$0.books.arrivals.isEmpty }.map { row in
-            Self.condition(row.books.share.source.id, SequenceRanges(row.books.arrivals.map { $0.first...$0.last }))
-        }
-        guard !sources.isEmpty else { return }
-        let its = sources.joined(separator: " OR ")
-        try await facts(where: "tx GLOBAL IN (SELECT tx FROM by_source WHERE \(its)) AND (\(its))", body)
-    }
-
     /// Returns the IDs that a statement selects.
     func ids(_ sql: String) async throws(WaybillError) -> [GUID] {
         try await client.rows(sql, reading) { row in try row.guid() }
@@ -260,28 +246,24 @@ struct ClickHouseTables: Sendable {
         try await insert("facts(week, tx, source, sequence, part, kind, at_us, use_case, fact)", rows)
         try await insert("by_source(source, sequence, tx, kind, at_us)", bySource)
         try await insert("children(parent, child)", children)
-        var begun = RowBinaryWriter()
-        for (transaction, time) in changes.begun {
-            begun.integer(time)
-            begun.guid(transaction)
+        try await insert("begun(begun_us, tx)", of: changes.begun) { rows, begun in
+            rows.integer(begun.at)
+            rows.guid(begun.transaction)
         }
-        try await insert("begun(begun_us, tx)", begun)
     }
 
     func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for tombstone in tombstones {
+        try await insert("erased(guid, with_installation, at_us, proof)", of: tombstones) { rows, tombstone in
             rows.guid(tombstone.id)
             rows.integer(UInt8(tombstone.isWithInstallation ? 1 : 0))
             rows.integer(tombstone.at)
             rows.string(tombstone.proofDigest ?? [])
         }
-        try await insert("erased(guid, with_installation, at_us, proof)", rows)
     }
 
     func insert(_ names: [NameChange], _ arrival: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for name in names {
+        let columns = "names(use_case, event, app, app_version, name, removed, arrival)"
+        try await insert(columns, of: names) { rows, name in
             rows.integer(Int64(name.useCase))
             rows.integer(Int64(name.event))
             rows.string(name.app)
@@ -290,23 +272,18 @@ struct ClickHouseTables: Sendable {
             rows.integer(UInt8(name.isRemoved ? 1 : 0))
             rows.integer(arrival)
         }
-        try await insert("names(use_case, event, app, app_version, name, removed, arrival)", rows)
     }
 
     func insert(installations: [GUID: [UInt8]], _ arrival: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for (id, proof) in installations {
-            rows.guid(id)
+        try await insert("installations(guid, arrival, proof)", of: installations) { rows, installation in
+            rows.guid(installation.key)
             rows.integer(arrival)
-            rows.string(proof)
+            rows.string(installation.value)
         }
-        try await insert("installations(guid, arrival, proof)", rows)
     }
 
     func insert(place: Int64) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        rows.integer(place)
-        try await insert("commits(place)", rows)
+        try await insert("commits(place)", of: [place]) { rows, place in rows.integer(place) }
     }
 
     static func rows(_ books: [SourceBooks], _ numbers: ArrivalNumbers) -> RowBinaryWriter {
@@ -344,6 +321,14 @@ struct ClickHouseTables: Sendable {
 
     func insert(_ columns: String, _ rows: RowBinaryWriter) async throws(WaybillError) {
         try await client.insert("INSERT INTO \(columns)", rows, inserting)
+    }
+
+    func insert<Elements: Sequence>(
+        _ columns: String, of elements: Elements, _ write: (inout RowBinaryWriter, Elements.Element) -> Void
+    ) async throws(WaybillError) {
+        var rows = RowBinaryWriter()
+        for element in elements { write(&rows, element) }
+        try await insert(columns, rows)
     }
 
     // MARK: Places

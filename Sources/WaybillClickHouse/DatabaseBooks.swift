@@ -10,7 +10,6 @@ struct DatabaseBooks: Sendable {
     let buried: Buried
     let names: [NameChange]
     private(set) var sources: [GUID: Source] = [:]
-    private(set) var arrivals: [Int64] = []
 
     var factCount: Int64 { sources.values.reduce(0) { $0 + $1.expected.count } }
 
@@ -58,21 +57,22 @@ struct DatabaseBooks: Sendable {
     /// A server lags behind, and lacks facts that books name.
     struct Incomplete: Error {}
 
-    init(_ tables: ClickHouseTables, _ state: ClickHouseTables.State) async throws {
-        self.state = state
+    /// - Throws: ``Incomplete`` if a server lacks books.
+    init(_ tables: ClickHouseTables) async throws {
+        state = try await tables.state()
         tombstones = try await tables.tombstones()
         let buried = Buried(tombstones)
         self.buried = buried
-        var (sources, arrivals) = ([GUID: Source](), [Int64]())
+        var (sources, rowCount) = ([GUID: Source](), UInt64(0))
         try await tables.books(where: "1") { row in
             let source = row.books.share.source
             guard !buried.contains(source.installation) else { return }
-            arrivals.append(row.arrival)
+            rowCount += 1
             sources[source.id, default: Source(row)].books.merge(row.books)
         }
         for id in sources.keys { sources[id]?.finish() }
-        guard UInt64(arrivals.count) == state.bookCount else { throw Incomplete() }
-        (self.sources, self.arrivals) = (sources, arrivals)
+        guard rowCount == state.bookCount else { throw Incomplete() }
+        self.sources = sources
         names = try await tables.names(behind: 0)
     }
 }
@@ -125,11 +125,6 @@ extension ClickHouseTables {
         }
         for id in sources.keys { sources[id]?.finish() }
         return sources
-    }
-
-    /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the books.
-    func checkFacts(of books: DatabaseBooks) async throws {
-        guard try await missingFacts(of: books).isEmpty else { throw DatabaseBooks.Incomplete() }
     }
 
     /// Returns the facts that the books name and servers lack.

@@ -46,11 +46,7 @@ struct FactRangeReader {
         isWhole: Bool = true
     ) async throws {
         self.tables = tables
-        if let books {
-            self.books = books
-        } else {
-            self.books = try await DatabaseBooks(tables, try await tables.state())
-        }
+        if let books { self.books = books } else { self.books = try await DatabaseBooks(tables) }
         // Spans refer to exchanges outside transactions.
         var ranges = try await tables.ranges(areOutside: true, ofAbout: count)
         if isWhole { ranges += try await tables.ranges(areOutside: false, ofAbout: count) }
@@ -167,11 +163,8 @@ extension ClickHouseTables {
     static let noTransaction = "tx = \(literal(none))"
     private static let partsPerStatement = 500
 
-    func strandedParts() async throws(WaybillError) -> [StrandedPart] {
-        try await stranded(try await unplacedParts())
-    }
-
-    func strandedParts(of sources: Set<GUID>) async throws(WaybillError) -> [StrandedPart] {
+    /// Returns the parts of some sources whose facts arrived before their opening; `nil` for all sources.
+    func strandedParts(of sources: Set<GUID>? = nil) async throws(WaybillError) -> [StrandedPart] {
         try await stranded(try await unplacedParts(of: sources))
     }
 
@@ -196,19 +189,13 @@ extension ClickHouseTables {
         try await unplacedFacts(Array(Set(parts).intersection(some)), by: "part", body)
     }
 
-    private func unplacedParts(of sources: Set<GUID>) async throws(WaybillError) -> [FactID] {
-        var parts: [FactID] = []
-        for some in Array(sources).inChunks(of: Self.idsPerStatement) {
-            parts += try await unplacedParts(" AND source IN (\(Self.list(some)))")
+    private func unplacedParts(of sources: Set<GUID>?) async throws(WaybillError) -> [FactID] {
+        func id(_ row: inout RowBinaryReader) throws -> FactID {
+            FactID(source: try row.guid(), sequence: try row.integer())
         }
-        return parts
-    }
-
-    private func unplacedParts(_ condition: String = "") async throws(WaybillError) -> [FactID] {
-        try await client.rows(
-            "SELECT source, part FROM facts WHERE \(Self.noTransaction)\(condition) AND part > 0 GROUP BY source, part",
-            reading
-        ) { row in FactID(source: try row.guid(), sequence: try row.integer()) }
+        let its = "SELECT DISTINCT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0"
+        guard let sources else { return try await client.rows(its, reading, id) }
+        return try await rows("\(its) AND source IN (?)", of: sources, id)
     }
 
     /// Passes on facts that are stored without a transaction. `column` is `sequence`, or `part` for all of a part.

@@ -186,31 +186,36 @@ final class SetQueue: Sendable {
     }
 
     private func retire(beyond transactionCount: Int, at wall: Int64) async throws -> Int {
-        let excess = try await tables.transactionCount() - transactionCount
+        let count = try await tables.untilComplete { try await tables.transactionCount(of: DatabaseBooks(tables)) }
+        let excess = count - transactionCount
         guard excess > 0 else { return 0 }
-        for facts in try await tables.arrived(before: .max, inGroupsOf: Self.factsPerRetirement) {
-            let found = try await WorkingSet(retiring: facts, tables)
-            let (count, changes) = try await found.rehearseRetirement { store throws(WaybillError) in
-                try store.retireFirst(excess)
-            }
-            guard count > 0 else { continue }
-            try await retire(changes, at: wall)
-            return count
+        return try await retireSome(receivedBefore: .max, at: wall) { store throws(WaybillError) in
+            try store.retireFirst(excess)
         }
-        return 0
     }
 
     private func retire(before cutoff: Int64, at wall: Int64) async throws -> Int {
+        let count = try await retireSome(receivedBefore: cutoff, at: wall) { store throws(WaybillError) in
+            try store.retire(receivedBefore: cutoff)
+        }
+        if count == 0 { try await removeUnusedNames(heardBefore: cutoff, at: wall) }
+        return count
+    }
+
+    /// Retires facts of the first group of which `retire` takes any; returns their number.
+    private func retireSome(
+        receivedBefore cutoff: Int64, at wall: Int64,
+        _ retire: @escaping @Sendable (Store) throws(WaybillError) -> Int
+    ) async throws -> Int {
         for facts in try await tables.arrived(before: cutoff, inGroupsOf: Self.factsPerRetirement) {
             let found = try await WorkingSet(retiring: facts, tables)
-            let (count, changes) = try await found.rehearseRetirement { store throws(WaybillError) in
-                try store.retire(receivedBefore: cutoff)
-            }
+            let (count, changes) = try await found.rehearseRetirement(retire)
             guard count > 0 else { continue }
-            try await retire(changes, at: wall)
+            try await write(changes, at: wall)
+            keeper.wake()
+            for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
             return count
         }
-        try await removeUnusedNames(heardBefore: cutoff, at: wall)
         return 0
     }
 
@@ -219,12 +224,6 @@ final class SetQueue: Sendable {
         names = try await tables.unused(names, heardBefore: cutoff)
         for index in names.indices { names[index].isRemoved = true }
         try await write(StoreChanges(names: names), at: wall)
-    }
-
-    private func retire(_ changes: StoreChanges, at wall: Int64) async throws(WaybillError) {
-        try await write(changes, at: wall)
-        keeper.wake()
-        for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
     }
 }
 

@@ -14,7 +14,7 @@ extension RowBinaryWriter {
             writer.string(source.app)
             writer.string(source.appVersion)
             guard !isAlone else { return }
-            writer.array(source.clock) { writer, anchor in
+            writer.array(source.clock.anchors) { writer, anchor in
                 writer.number(anchor.atMicroseconds)
                 writer.number(anchor.offsetMicroseconds)
             }
@@ -125,9 +125,10 @@ extension RowBinaryReader {
             var source = TransactionRow.Source(id: count == 1 ? opening.source : try reader.guid())
             (source.app, source.appVersion) = (try reader.text(), try reader.text())
             if count > 1 {
-                source.clock = try reader.array { reader in
-                    ClockAnchor(atMicroseconds: try reader.number(), offsetMicroseconds: try reader.number())
-                }
+                source.clock = WallClock(
+                    try reader.array { reader in
+                        ClockAnchor(atMicroseconds: try reader.number(), offsetMicroseconds: try reader.number())
+                    })
             }
             return source
         }
@@ -213,12 +214,12 @@ extension RowBinaryReader {
         return ListedRow(place: place, row: row, source: source, app: app, appVersion: appVersion)
     }
 
-    /// - Parameter isWithPart: Whether the row gets the part, too, as its only one.
-    mutating func exchange(of row: inout TransactionRow, isWithPart: Bool, _ contents: RowContents) throws {
+    /// Reads an exchange and its part, which is the only one of a row without parts.
+    mutating func exchange(of row: inout TransactionRow, _ contents: RowContents) throws {
         var part = TransactionRow.Part(source: 0, useCase: 0)
         try state(&part)
         var number = Int(try self.number())
-        if isWithPart { (row.parts, number) = ([part], 0) }
+        if row.parts.isEmpty { (row.parts, number) = ([part], 0) }
         guard row.parts.indices.contains(number) else { throw Self.damaged(row.id) }
         let (sequence, at, closed, first) = (try self.number(), try self.number(), try optional(), try optional())
         let role: ExchangeRole = try self.number() == 0 ? .client : .server

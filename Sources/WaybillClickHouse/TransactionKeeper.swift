@@ -43,15 +43,14 @@ final class TransactionKeeper: Sendable {
         guard tables.keepsRows else { return }
         try await turns.run {
             numbers.follow(try await tables.lastPlaces(behind: numbers.recently))
+            var memory: StoreThread<MemoryStore>?
             while true {
                 let others = isAlone ? Int64.max : numbers.next(1) - ArrivalPlace.perHour / 120
-                let changes = try await tables.pendingChanges(
+                let (places, transactions) = try await tables.pendingChanges(
                     of: numbers.writer, orBefore: others, now: numbers.next(1), limit: Self.changeLimit)
-                guard !changes.isEmpty else { return try await tidy() }
-                // Servers store facts by ID, so a group reads no others.
-                let transactions = Set(changes.flatMap(\.transactions)).sorted()
-                for group in transactions.inChunks(of: Self.groupSize) { try await make(Array(group)) }
-                try await tables.insert(changes.map { (place: $0.place, state: .made, transactions: []) })
+                guard !places.isEmpty else { return try await tidy() }
+                for group in transactions.inChunks(of: Self.groupSize) { try await make(Array(group), in: &memory) }
+                try await tables.insert(places.map { (place: $0, state: .made, transactions: []) })
             }
         }
     }
@@ -67,14 +66,14 @@ final class TransactionKeeper: Sendable {
         try await tables.removeChanges(before: now - 2 * ClickHouseSchema.placesPerPartition)
     }
 
-    private func make(_ transactions: [GUID]) async throws {
+    private func make(_ transactions: [GUID], in memory: inout StoreThread<MemoryStore>?) async throws {
         let claim = numbers.next(1)
         try await tables.insert([(place: claim, state: .begun, transactions: transactions)])
         var (left, unsettled) = (transactions, [GUID]())
         for _ in 0..<Self.attempts where !left.isEmpty {
             let before = try await tables.places(behind: claim - ArrivalPlace.perHour)
-            let newest = try await tables.versions(of: left).values.max() ?? 0
-            let (rows, tooLarge) = try await rows(of: left)
+            let newest = try await tables.lastVersion(of: left)
+            let (rows, tooLarge) = try await rows(of: left, in: &memory)
             // After an hour, another process takes the claim over.
             guard numbers.next(1) - claim < ArrivalPlace.perHour / 2 else { throw CancellationError() }
             try await tables.insert(
@@ -92,14 +91,18 @@ final class TransactionKeeper: Sendable {
         try await tables.insert([(place: claim, state: .made, transactions: [])])
     }
 
-    private func rows(of transactions: [GUID]) async throws -> (rows: [GUID: TransactionRow], tooLarge: Set<GUID>) {
+    private func rows(
+        of transactions: [GUID], in memory: inout StoreThread<MemoryStore>?
+    ) async throws -> (rows: [GUID: TransactionRow], tooLarge: Set<GUID>) {
         var (rows, tooLarge, groups) = ([GUID: TransactionRow](), Set<GUID>(), [transactions])
         while let group = groups.popLast() {
             do {
+                try await memory?.run { memory throws(WaybillError) in try memory.empty() }
                 var loading = WorkingSetLoader([], tables, factLimit: factLimit)
                 try await loading.loadTombstones()
                 try await loading.load(Set(group), withNames: false)
-                let set = try await WorkingSet(loading, tables) { _ in false }
+                let set = try await WorkingSet(loading, tables, in: memory) { _ in false }
+                memory = set.thread
                 for var row in try await set.thread.run({ memory throws(WaybillError) in
                     try memory.reader.transactionRows()
                 }) {
@@ -143,13 +146,7 @@ extension ClickHouseTables {
             if !books.gone.isEmpty { conditions.append(Self.condition(share.source.id, books.gone)) }
             guard let known else { continue }
             let (source, before) = ("source = \(Self.literal(share.source.id))", known[share.source.id])
-            let offsets = Dictionary(
-                (before?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
-            if let new = share.clocks.first(where: { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }) {
-                // The first anchor also dates earlier times.
-                let isFirst = offsets.keys.allSatisfy { new.atMicroseconds <= $0 }
-                conditions.append(isFirst ? source : "\(source) AND at_us >= \(new.atMicroseconds)")
-            }
+            if let start = share.firstRedated(since: before) { conditions.append("\(source) AND at_us >= \(start)") }
             if share.hasEnded, before?.hasEnded != true || before?.endedBy != share.endedBy { ended.append(source) }
         }
         var changed: Set<GUID> = []
@@ -177,30 +174,27 @@ extension ClickHouseTables {
     /// Without a quorum, a server may lack facts unnoticed.
     var keepsRows: Bool { cluster == nil || client.address.quorum > 1 }
 
-    struct Change {
-        var place: Int64
-        var transactions: [GUID]
-    }
-
     enum ChangeState: UInt8 {
         case begun, written, made, unsettled
     }
 
     func insert(_ changes: [(place: Int64, state: ChangeState, transactions: [GUID])]) async throws(WaybillError) {
-        var rows = RowBinaryWriter()
-        for (place, state, transactions) in changes {
-            rows.integer(place)
-            rows.integer(state.rawValue)
-            rows.array(transactions) { $0.guid($1) }
+        try await insert("changed(place, state, transactions)", of: changes) { rows, change in
+            rows.integer(change.place)
+            rows.integer(change.state.rawValue)
+            rows.array(change.transactions) { $0.guid($1) }
         }
-        try await insert("changed(place, state, transactions)", rows)
     }
 
+    /// SQL for changes by all rows of their place. Servers find the few by their key.
+    private static func places(having condition: String) -> String {
+        "place IN (SELECT place FROM changed GROUP BY place HAVING \(condition))"
+    }
+
+    private static let isUnmade = "countIf(state = \(ChangeState.made.rawValue)) = 0"
+
     /// SQL for the transactions with outdated rows.
-    static let outdated = """
-        SELECT DISTINCT arrayJoin(transactions) FROM changed \
-        WHERE place NOT IN (SELECT place FROM changed WHERE state = \(ChangeState.made.rawValue))
-        """
+    static let outdated = "SELECT DISTINCT arrayJoin(transactions) FROM changed WHERE \(places(having: isUnmade))"
 
     /// Returns the transactions with outdated rows.
     ///
@@ -212,31 +206,37 @@ extension ClickHouseTables {
     }
 
     /// Returns changes whose rows are to be made: those of a writer, older ones of all, after an hour also unfinished ones,
-    /// and after a day those with a clock far ahead.
+    /// and after a day those with a clock far ahead. Their transactions are sorted, because servers store facts by ID, so
+    /// a group of neighbors reads no others.
     fileprivate func pendingChanges(of writer: Int64, orBefore others: Int64, now: Int64, limit: Int)
-        async throws(WaybillError) -> [Change]
+        async throws(WaybillError) -> (places: Set<Int64>, transactions: [GUID])
     {
-        var (changes, count) = ([Int64: Set<GUID>](), 0)
-        let (made, unsettled) = (ChangeState.made.rawValue, ChangeState.unsettled.rawValue)
-        let places = "(place % \(ArrivalPlace.writerCount) = \(writer) OR place < \(others))"
-        let ready = """
-            place IN (SELECT place FROM changed WHERE state = \(ChangeState.written.rawValue) AND \(places)) \
-            OR place < \(now - ArrivalPlace.perHour)
+        // A set for each change would take several times the memory: a copied store has a million transactions.
+        var (places, transactions) = (Set<Int64>(), [GUID]())
+        let isReady = """
+            (place < \(now - ArrivalPlace.perHour) OR countIf(state = \(ChangeState.written.rawValue)) > 0 \
+            AND (place % \(ArrivalPlace.writerCount) = \(writer) OR place < \(others)))
             """
-        let excluded = "state = \(made) OR (state = \(unsettled) AND place > \(now - 24 * ArrivalPlace.perHour))"
+        let isSettled = """
+            (place <= \(now - 24 * ArrivalPlace.perHour) OR countIf(state = \(ChangeState.unsettled.rawValue)) = 0)
+            """
+        let pending = Self.places(having: "\(Self.isUnmade) AND \(isReady) AND \(isSettled)")
         try await client.forEachRow(
-            """
-            SELECT place, transactions FROM changed \
-            WHERE place NOT IN (SELECT place FROM changed WHERE \(excluded)) AND (\(ready)) \
-            ORDER BY place
-            """, reading
+            "SELECT place, transactions FROM changed WHERE \(pending) ORDER BY place", reading
         ) { row in
-            let (place, transactions) = (try row.integer(Int64.self), try row.array { try $0.guid() })
-            guard count < limit || changes[place] != nil else { return }
-            changes[place, default: []].formUnion(transactions)
-            count += transactions.count
+            let (place, some) = (try row.integer(Int64.self), try row.array { try $0.guid() })
+            guard transactions.count < limit || places.contains(place) else { return }
+            places.insert(place)
+            transactions += some
         }
-        return changes.map { Change(place: $0.key, transactions: Array($0.value)) }
+        transactions.sort()
+        var count = 0
+        for index in transactions.indices where count == 0 || transactions[index] != transactions[count - 1] {
+            transactions[count] = transactions[index]
+            count += 1
+        }
+        transactions.removeLast(transactions.count - count)
+        return (places, transactions)
     }
 
     /// Drops days without an outdated row.

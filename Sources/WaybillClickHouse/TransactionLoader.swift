@@ -8,36 +8,30 @@ struct TransactionLoader {
     /// Too many facts are needed, or rows lack something.
     struct TooMuch: Error {}
 
-    /// - Returns: `nil` after ``TooMuch``.
-    static func unlessTooMuch<Value>(_ load: () async throws -> Value?) async throws -> Value? {
-        do { return try await load() } catch is TooMuch { return nil }
-    }
-
     private let tables: ClickHouseTables
     private var loaded: Set<GUID> = []
     private var listed: Set<GUID> = []
-    private var rows: [FactID: ClickHouseTables.FactRow] = [:]
+    private var facts: WorkingSetLoader
 
     private static let (transactionLimit, factLimit) = (10_000, 200_000)
     private static let exchangeCount = 300
 
-    init(_ tables: ClickHouseTables) { self.tables = tables }
+    init(_ tables: ClickHouseTables, factLimit: Int = Self.factLimit) {
+        self.tables = tables
+        facts = WorkingSetLoader([], tables, factLimit: factLimit)
+    }
 
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
     mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
-        try await loadRelated(to: Set(transactions))
+        _ = try await related(to: Set(transactions))
         return try await store(of: Set(transactions))
     }
 
     /// Loads transactions with all that their spans refer to, and returns their IDs.
-    mutating func related(to transactions: Set<GUID>) async throws -> Set<GUID> {
-        try await loadRelated(to: transactions)
-        return loaded
-    }
-
-    private mutating func loadRelated(to asked: Set<GUID>) async throws {
+    mutating func related(to asked: Set<GUID>) async throws -> Set<GUID> {
         try await loadWithFamily(asked)
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
+        return loaded
     }
 
     /// Loads more transactions, and compares no clocks.
@@ -56,41 +50,18 @@ struct TransactionLoader {
     private mutating func load(_ transactions: Set<GUID>) async throws {
         let new = transactions.subtracting(loaded)
         loaded.formUnion(new)
-        var parts: [FactID] = []
-        for some in Array(new).inChunks(of: 500) {
-            try await tables.facts(where: "tx IN (\(some.map(ClickHouseTables.literal).joined(separator: ", ")))") {
-                row in
-                if case .opened = row.fact.content { parts.append(row.id) }
-                try add(row)
-            }
-        }
-        try await tables.facts(strandedOf: parts) { row in try add(row) }
-    }
-
-    private mutating func add(_ row: ClickHouseTables.FactRow) throws {
-        if rows[row.id] == nil { rows[row.id] = row }
-        if rows.count > Self.factLimit { throw TooMuch() }
-    }
-
-    private func openings(of transactions: Set<GUID>) -> [Fact.Opened] {
-        rows.values.compactMap { row in
-            if case .opened(let opened) = row.fact.content, transactions.contains(opened.transaction) {
-                opened
-            } else {
-                nil
-            }
-        }
+        try await facts.loadParts(of: new)
     }
 
     // MARK: Family
 
     private mutating func loadFamily(of asked: Set<GUID>) async throws {
         var above: Set<GUID> = []
-        var next = Set(openings(of: asked).compactMap(\.parent)).subtracting(asked)
+        var next = Set(facts.openings(of: asked).compactMap(\.content.parent)).subtracting(asked)
         for _ in 0...ParentWalk.limit where !next.isEmpty {
             try await load(next)
             above.formUnion(next)
-            next = Set(openings(of: next).compactMap(\.parent)).subtracting(above).subtracting(asked)
+            next = Set(facts.openings(of: next).compactMap(\.content.parent)).subtracting(above).subtracting(asked)
         }
         // Ancestors show how many children they have.
         var (level, beside, met) = (asked, above, asked.union(above))
@@ -108,8 +79,8 @@ struct TransactionLoader {
 
     /// The exchanges that caused parts, with their opening times by their sources' clocks.
     private func causes(of asked: Set<GUID>) -> [(exchange: FactID, time: Int64)] {
-        Set(openings(of: asked).compactMap(\.cause)).compactMap { cause in
-            rows[cause].map { (cause, $0.fact.atMicroseconds) }
+        Set(facts.openings(of: asked).compactMap(\.content.cause)).compactMap { cause in
+            facts.rows[cause].map { (cause, $0.fact.atMicroseconds) }
         }
     }
 
@@ -126,28 +97,26 @@ struct TransactionLoader {
         let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
         transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
         // Exchanges outside of transactions count among the nearest, too.
-        for row in unplaced { try add(row) }
+        for row in unplaced { facts.rows[row.id] = row }
         try await load(transactions)
     }
 
     /// - Parameter asked: Transactions that must be whole.
     private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
-        var loading = WorkingSetLoader([], tables)
+        var loading = facts
         try await loading.loadTombstones()
-        let sources = try await loading.load(rows, of: loaded)
+        let sources = try await loading.loadRest(of: loaded)
         // Without a quorum, a server may lack parts.
         let doubtful = tables.keepsRows ? [] : Array(sources.keys)
-        for some in doubtful.inChunks(of: ClickHouseTables.idsPerStatement) {
-            let counts = try await tables.factCounts(of: some)
-            for id in some where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
-                throw DatabaseBooks.Incomplete()
-            }
+        let counts = try await tables.factCounts(of: doubtful)
+        for id in doubtful where counts[id] ?? 0 < sources[id]?.expected.count ?? 0 {
+            throw DatabaseBooks.Incomplete()
         }
         func isExpected(_ fact: FactID) -> Bool { sources[fact.source]?.expected.contains(fact.sequence) == true }
         // They may lack no fact between the first and the last one, and none that has arrived since.
-        let its = rows.filter { isExpected($0.key) && asked.contains($0.value.transaction) }
+        let its = facts.rows.filter { isExpected($0.key) && asked.contains($0.value.transaction) }
         for fact in try await tables.facts(of: loaded, asked, between: Array(its.values))
-        where rows[fact] == nil && isExpected(fact) {
+        where facts.rows[fact] == nil && isExpected(fact) {
             throw DatabaseBooks.Incomplete()
         }
         return try await WorkingSet(loading, tables) { _ in true }.thread
@@ -188,9 +157,8 @@ extension ClickHouseTables {
     }
 
     fileprivate func factCounts(of sources: some Collection<GUID>) async throws(WaybillError) -> [GUID: Int64] {
-        let counts = try await client.rows(
-            "SELECT source, uniqExact(sequence) FROM by_source WHERE source IN (\(Self.list(sources))) GROUP BY source",
-            reading
+        let counts = try await rows(
+            "SELECT source, uniqExact(sequence) FROM by_source WHERE source IN (?) GROUP BY source", of: sources
         ) { row in (try row.guid(), Int64(clamping: try row.integer(UInt64.self))) }
         return Dictionary(counts) { first, _ in first }
     }

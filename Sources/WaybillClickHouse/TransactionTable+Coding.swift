@@ -171,7 +171,7 @@ extension RowBinaryReader {
         if contents.readsTimelines { try nested(of: id) { try $0.timeline(of: &row, contents) } }
         if contents.readsExchanges {
             for _ in 0..<(try count()) {
-                try nested(of: id) { try $0.exchange(of: &row, isWithPart: false, contents) }
+                try nested(of: id) { try $0.exchange(of: &row, contents) }
             }
         }
         if contents.readsParents {
@@ -240,7 +240,7 @@ extension RowBinaryReader {
         row.sources = [TransactionRow.Source(id: source)]
         var contents = RowContents()
         contents.readsRequests = true
-        try nested(of: id) { try $0.exchange(of: &row, isWithPart: true, contents) }
+        try nested(of: id) { try $0.exchange(of: &row, contents) }
         return row
     }
 }

@@ -5,16 +5,7 @@ import WaybillStore
 
 /// The table `transactions` has a row of each transaction. Most questions read these rows instead of the facts.
 extension ClickHouseTables {
-    private static let columns = """
-        tx, version, gone, joined, source, sequence, use_case, at_us, begun_us, closed, took_us, outcome, timeout_us, \
-        last_us, sample_ppm, sample_kept, slow_us, has_error, error_code, error, error_identity, parent, \
-        listed, attribute_names, attribute_values, said, texts, \
-        sources, installations, apps, app_versions, devices, oses, os_versions, ended_by, source_ranks, \
-        part_sources, part_use_cases, event_parts, event_codes, exchange_parts, exchange_sequences, exchange_opened_us, \
-        exchange_took_us, exchange_methods, exchange_hosts, exchange_paths, exchange_states, exchange_statuses, exchange_received, \
-        exchange_close_codes, exchange_texts, timeline, exchanges, error_exchanges, error_codes, error_domains, \
-        error_names, error_texts
-        """
+    private static let columns = ClickHouseSchema.columns(of: "transactions")
 
     /// Stands for no number in arrays.
     static let missing = Int64.min
@@ -23,21 +14,19 @@ extension ClickHouseTables {
 
     /// Inserts rows; `nil` for a transaction without any fact left.
     func insert(_ rows: [(id: GUID, row: TransactionRow?)], version: Int64) async throws(WaybillError) {
-        var writer = RowBinaryWriter()
-        for (id, row) in rows {
+        try await insert("transactions(\(Self.columns))", of: rows) { writer, element in
+            let (id, row) = element
             writer.guid(id)
             writer.integer(version)
             writer.integer(UInt8(row == nil ? 1 : 0))
             writer.transaction(row ?? TransactionRow(id: id, opening: FactID(source: Self.none, sequence: 0)))
         }
-        try await insert("transactions(\(Self.columns))", writer)
     }
 
-    func versions(of transactions: [GUID]) async throws(WaybillError) -> [GUID: Int64] {
-        let versions = try await rows(
-            "SELECT tx, max(version) FROM transactions WHERE tx IN (?) GROUP BY tx", of: transactions
-        ) { row in (try row.guid(), try row.integer(Int64.self)) }
-        return Dictionary(versions) { first, _ in first }
+    func lastVersion(of transactions: [GUID]) async throws(WaybillError) -> Int64 {
+        try await rows("SELECT max(version) FROM transactions WHERE tx IN (?)", of: transactions) { row in
+            try row.integer(Int64.self)
+        }.max() ?? 0
     }
 
     /// Returns the matching transactions in the order of a condition with `ORDER BY`.

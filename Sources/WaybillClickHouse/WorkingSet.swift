@@ -56,13 +56,13 @@ struct WorkingSet {
     private init(
         erasingFrom tables: ClickHouseTables, _ load: (inout WorkingSetLoader) async throws -> Void
     ) async throws {
-        var versions: Set<NameRows.AppVersion> = []
+        var versions: Set<AppVersion> = []
         try await self.init(tables, factLimit: .max) { name in
             // Behind its version, a name of one launch says which.
             versions.contains { $0.app == name.app && $0.version == name.appVersion.prefix { $0 != "\u{1}" } }
         } _: { loading in
             try await load(&loading)
-            versions = Set(loading.books.map { NameRows.AppVersion($0.share.source) })
+            versions = Set(loading.books.map { AppVersion($0.share.source) })
         }
     }
 
@@ -75,11 +75,13 @@ struct WorkingSet {
         }
     }
 
+    /// - Parameter memory: An empty store to load into; `nil` for a new one.
     init(
-        _ loading: WorkingSetLoader, _ tables: ClickHouseTables, names isNeeded: (NameChange) -> Bool
+        _ loading: WorkingSetLoader, _ tables: ClickHouseTables, in memory: StoreThread<MemoryStore>? = nil,
+        names isNeeded: (NameChange) -> Bool
     ) async throws {
         self.tables = tables
-        (thread, nameCount) = (try MemoryStore.thread(), loading.names.count { !$0.isRemoved })
+        (thread, nameCount) = (try memory ?? MemoryStore.thread(), loading.names.count { !$0.isRemoved })
         installations = Set(loading.installations.keys)
         shares = Dictionary(loading.books.map { ($0.share.source.id, $0.share) }) { first, _ in first }
         try await thread.replay(loading.names.filter(isNeeded))
@@ -159,10 +161,6 @@ extension ClickHouseTables {
             UNION ALL SELECT tx FROM spans WHERE \(Self.isOfASource) AND \(time) = \(Int64.max)) ORDER BY tx
             """
         ).inChunks(of: 2_000).map(Array.init)
-    }
-
-    func transactionCount() async throws -> Int {
-        try await untilComplete { try await transactionCount(of: DatabaseBooks(self, try await state())) }
     }
 
     func transactionCount(of books: DatabaseBooks) async throws(WaybillError) -> Int {

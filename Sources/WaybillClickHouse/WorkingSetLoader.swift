@@ -14,7 +14,7 @@ struct WorkingSetLoader {
     private(set) var ranks: [GUID: Int64] = [:]
     private(set) var spans: [PlacedSpan] = []
 
-    private(set) var rows: [FactID: ClickHouseTables.FactRow] = [:]
+    var rows: [FactID: ClickHouseTables.FactRow] = [:]
     /// Keeps the arrivals behind this place; `nil` keeps none.
     var firstArrival: Int64?
 
@@ -80,9 +80,7 @@ struct WorkingSetLoader {
     mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = [], withNames: Bool = true) async throws
     {
         if withNames { names = try await tables.names(behind: 0) }
-        try await loadFacts(of: transactions)
-        let parts = rows.values.filter { if case .opened = $0.fact.content { true } else { false } }.map(\.id)
-        try await tables.facts(strandedOf: parts) { row in rows[row.id] = row }
+        try await loadParts(of: transactions)
         let spans = try await tables.spans(of: transactions)
         let its = Set(rows.keys.lazy.map(\.source)).union(sources).union(spans.map(\.source))
         let known = try await tables.sources(its)
@@ -90,15 +88,26 @@ struct WorkingSetLoader {
         place(known, its)
     }
 
-    /// Loads what facts need that are loaded already, but no arrivals. Returns their sources.
-    mutating func load(
-        _ facts: [FactID: ClickHouseTables.FactRow], of transactions: Set<GUID>
-    ) async throws -> [GUID: DatabaseBooks.Source] {
+    mutating func loadParts(of transactions: Set<GUID>) async throws {
+        try await loadFacts(of: transactions)
+        try await tables.facts(strandedOf: openings(of: transactions).map(\.part)) { row in rows[row.id] = row }
+    }
+
+    func openings(of transactions: Set<GUID>) -> [(part: FactID, content: Fact.Opened)] {
+        rows.values.compactMap { row in
+            guard case .opened(let opened) = row.fact.content, transactions.contains(opened.transaction) else {
+                return nil
+            }
+            return (row.id, opened)
+        }
+    }
+
+    /// Loads what the facts of some transactions need that are loaded already, but no arrivals. Returns their sources.
+    mutating func loadRest(of transactions: Set<GUID>) async throws -> [GUID: DatabaseBooks.Source] {
         let tables = tables
         async let names = tables.names(behind: 0)
         async let spans = tables.spans(of: transactions)
-        rows = facts
-        let sources = try await tables.sources(Set(facts.keys.lazy.map(\.source)))
+        let sources = try await tables.sources(Set(rows.keys.lazy.map(\.source)))
         self.names = try await names
         self.spans = try await spans.counted(sources)
         place(sources, [])
@@ -162,9 +171,14 @@ struct WorkingSetLoader {
 
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
         for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
-            try await tables.facts(where: "tx IN (\(ClickHouseTables.list(some)))") { row in rows[row.id] = row }
-            if rows.count > factLimit { throw TransactionLoader.TooMuch() }
+            try await loadFacts(where: "tx IN (\(ClickHouseTables.list(some)))")
         }
+    }
+
+    private mutating func loadFacts(where condition: String) async throws {
+        try await tables.facts(where: condition) { row in if rows.count <= factLimit { rows[row.id] = row } }
+        // The client would report another error for one that is thrown while it reads.
+        if rows.count > factLimit { throw TransactionLoader.TooMuch() }
     }
 
     /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
@@ -208,20 +222,12 @@ struct WorkingSetLoader {
 
     /// Loads facts that are stored without a transaction. `condition` is SQL.
     private mutating func loadUnplaced(where condition: String) async throws {
-        try await tables.facts(where: "tx = \(ClickHouseTables.literal(ClickHouseTables.none)) AND (\(condition))") {
-            row in
-            rows[row.id] = row
-            if rows.count > factLimit { throw TransactionLoader.TooMuch() }
-        }
+        try await loadFacts(where: "\(ClickHouseTables.noTransaction) AND (\(condition))")
     }
 
     /// Loads the parts that a new anchor would date anew.
     private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
-        let offsets = Dictionary(
-            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
-        let new = share.clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }
-        guard let new, let first = offsets.keys.min() else { return }
-        let start = new.atMicroseconds <= first ? Int64.min : new.atMicroseconds
+        guard known?.clocks.isEmpty == false, let start = share.firstRedated(since: known) else { return }
         for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
             let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
             if rows[id] == nil { rows[id] = fact }
@@ -250,6 +256,17 @@ struct WorkingSetLoader {
             }
             books.append(arrived)
         }
+    }
+}
+
+extension TransactionSet.Share {
+    /// Returns the time from which new anchors date facts, by the source's clock; `nil` without one.
+    func firstRedated(since known: TransactionSet.Share?) -> Int64? {
+        let offsets = Dictionary(
+            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+        let new = clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }?.atMicroseconds
+        // The first anchor also dates earlier times.
+        return new.map { new in offsets.keys.allSatisfy { new <= $0 } ? .min : new }
     }
 }
 #endif

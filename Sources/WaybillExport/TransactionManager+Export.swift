@@ -120,13 +120,10 @@ extension TransactionManager {
         guard var report = made, let settings = sources.settings else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to report on.")
         }
-        (report.additionalSecretNames, report.visibleNames) = (
-            settings.options.privacy.additionalSecretNames, settings.options.privacy.visibleNames
-        )
         let app = settings.describe(GUID()).app
         report.title = "Transactions of \(app)"
         let place = file ?? FileManager.default.temporaryDirectory.appending(path: report.fileName(app: app))
-        try report.write(to: place)
+        try WholeFile.write(to: place) { report.html(redactedBy: settings.redactor) }
         return place
     }
 }

@@ -51,24 +51,20 @@ public struct TransactionReport: Sendable {
 
     package func html(redactedBy redactor: Redactor) -> [UInt8] {
         var report = self
-        report.records.sort(by: Self.precedes)
+        report.records.sort { left, right in
+            (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
+        }
         return ReportPage(redactor.redacted(report)).page.html.bytes
-    }
-
-    private static func precedes(_ left: TransactionRecord, _ right: TransactionRecord) -> Bool {
-        (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
     }
 }
 
 extension TransactionReport: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var report = self
-        report.records = records.mapOnThreads { $0.redacted(by: redactor) }
-        report.bodies = bodies.redacted(by: redactor)
-        report.title = redactor.text(title)
-        report.selection = selection.redacted(by: redactor)
-        report.notes = notes.redacted(by: redactor)
-        return report
+    package mutating func redact(by redactor: Redactor) {
+        records = records.mapOnThreads { $0.redacted(by: redactor) }
+        bodies.redact(by: redactor)
+        title.redact(by: redactor)
+        selection.redact(by: redactor)
+        notes.redact(by: redactor)
     }
 }
 
@@ -90,7 +86,9 @@ extension TransactionReport {
         }
         self.init(records: records, made: Date(microseconds: wall))
         selection = filter.words
-        try addBodies(of: reader)
+        let (bodies, isCut) = try reader.bodies(of: records.flatMap(\.exchanges).map(\.id), limit: Self.bodyByteLimit)
+        self.bodies = bodies
+        if isCut { notes.append(Self.bodiesAreLeftOut) }
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }
         if records.isEmpty { notes.append(try reader.whyEmpty(filter, now: wall)) }
         let useCases = Set(page.rows.map(\.useCase))
@@ -101,12 +99,6 @@ extension TransactionReport {
     package static let bodyByteLimit = 16 << 20
 
     package static let bodiesAreLeftOut = "Bodies of older requests are left out: they would be too much for a page."
-
-    private mutating func addBodies(of reader: StoreReader) throws {
-        let (bodies, isCut) = try reader.bodies(of: records.flatMap(\.exchanges).map(\.id), limit: Self.bodyByteLimit)
-        self.bodies = bodies
-        if isCut { notes.append(Self.bodiesAreLeftOut) }
-    }
 
     package func write(to file: URL) throws(WaybillError) {
         try WholeFile.write(to: file) { Array(html) }

@@ -88,7 +88,7 @@ public struct Inspector: Sendable {
         if let response = try request.choosingZone(route) { return response }
         func store() async throws -> InspectedStore {
             var store = try await access.store(for: request)
-            (store.zone, store.items) = (request.zone, items)
+            store.frame.show(request.zone, items)
             return store
         }
         func controls() throws -> InspectorControls {

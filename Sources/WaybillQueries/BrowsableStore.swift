@@ -304,10 +304,8 @@ package struct SourceDetails: Sendable {
 }
 
 extension SourceDetails: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var details = self
-        details.clocks = clocks.redacted(by: redactor)
-        details.transactions = transactions.redacted(by: redactor)
-        return details
+    package mutating func redact(by redactor: Redactor) {
+        clocks.redact(by: redactor)
+        transactions.redact(by: redactor)
     }
 }

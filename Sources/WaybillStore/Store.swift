@@ -276,34 +276,23 @@ package final class Store {
 
     // MARK: Settings
 
-    func installationProof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
-        try InstallationRows(connection: connection).proof(of: installation)
-    }
-
-    func set(installation: GUID, proof: IdentityProof) throws(WaybillError) {
-        try write { () throws(WaybillError) in
-            try keep("installation", installation.description)
-            try InstallationRows(connection: connection).register(installation, proof: proof)
-        }
-    }
-
-    package func setting(_ key: String) throws(WaybillError) -> String? {
-        try connection.statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
-    }
+    package func setting(_ key: String) throws(WaybillError) -> String? { try connection.setting(key) }
 
     /// `nil` deletes the setting.
     package func set(_ key: String, to value: String?) throws(WaybillError) {
-        try write { () throws(WaybillError) in
-            if let value {
-                try keep(key, value)
-            } else {
-                try connection.statement("DELETE FROM settings WHERE key = ?").run(key)
-            }
-        }
+        try write { () throws(WaybillError) in try connection.set(key, to: value) }
+    }
+}
+
+extension Connection {
+    func setting(_ key: String) throws(WaybillError) -> String? {
+        try statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
     }
 
-    private func keep(_ key: String, _ value: String) throws(WaybillError) {
-        try connection.statement(
+    /// `nil` deletes the setting.
+    func set(_ key: String, to value: String?) throws(WaybillError) {
+        guard let value else { return try statement("DELETE FROM settings WHERE key = ?").run(key) }
+        try statement(
             "INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
         ).run(key, value)
     }

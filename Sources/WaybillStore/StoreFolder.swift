@@ -169,28 +169,20 @@ extension Connection {
         }
         close(descriptor)
         try statement("VACUUM INTO ?").run(path)
-        try Self.removeBodies(from: path)
-        if !keepsProofs { try Self.removeProofs(from: path) }
+        try Self.removeSecrets(from: path, keepsProofs: keepsProofs)
     }
 
-    private static func removeProofs(from path: String) throws(WaybillError) {
+    private static func removeSecrets(from path: String, keepsProofs: Bool) throws(WaybillError) {
         let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
-        guard try copy.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 else { return }
-        try copy.execute(
-            """
-            PRAGMA secure_delete = ON; UPDATE sources SET proof = NULL; \
-            DELETE FROM settings WHERE key = 'installation' OR key LIKE 'installation_proof %'; VACUUM
-            """)
-    }
-
-    private static func removeBodies(from path: String) throws(WaybillError) {
-        let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
-        guard try copy.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") > 0,
-            try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0
-        else { return }
-        try copy.execute(
-            "PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM"
-        )
+        var script = ""
+        if try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0 {
+            script += "DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)';"
+        }
+        if !keepsProofs, try copy.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 {
+            script += "UPDATE sources SET proof = NULL;"
+            script += "DELETE FROM settings WHERE key = 'installation' OR key LIKE 'installation_proof %';"
+        }
+        if !script.isEmpty { try copy.execute("PRAGMA secure_delete = ON; \(script) VACUUM") }
     }
 }
 

@@ -110,7 +110,7 @@ public struct TransactionTracer: Tracer {
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
         next?.extract(carrier, into: &context, using: extractor)
-        let own = transactions.sources.settings?.header.fieldNames ?? []
+        let own = transactions.sources.settings?.options.header.fieldNames ?? []
         var fields: [String: String] = [:]
         for name in own + [TraceParent.fieldName, TraceParent.stateFieldName] {
             guard let value = extractor.extract(key: name, from: carrier) else { continue }

@@ -83,7 +83,7 @@ again:
     od
 }
 
-/* A question reads first what has changed, and then the rows. CODE ClickHouseStore+Rows.swift: try await tables.changedTransactions( */
+/* A question reads first what has changed, and then the rows. CODE ClickHouseStore+Reading.swift: try await tables.changedTransactions( */
 active proctype Question() {
     byte known;
     bool isClean;

@@ -73,7 +73,7 @@ import WaybillTesting
         let part = recorder.add(.opened(Fact.Opened(transaction: transaction, useCase: 1)))
         recorder.add(.closed(Fact.Closed(outcome: .succeeded)), part: part)
         let set = TransactionSet(id: GUID(), sources: [recorder.share(recorder.facts)])
-        _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
+        try await store.add([set])
         func isExported() async throws -> Bool {
             try await alone.export(.some([transaction]), as: .ndjson).next()?.bytes.isEmpty == false
         }
@@ -89,14 +89,10 @@ import WaybillTesting
         var shop = Shop(seed: 9)
         for _ in 0..<3 { shop.buy() }
         let old = shop.transactions
-        for set in shop.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
+        try await store.add(shop.sets())
         var next = Shop(seed: 10)
         next.buy()
-        for set in next.sets() {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_100_000)))
-        }
+        try await store.add(next.sets(), at: 1_800_100_000)
         func retire(_ age: Duration) async throws -> Int {
             try await store.retire(RetirementLimits(maximumAge: age))
         }

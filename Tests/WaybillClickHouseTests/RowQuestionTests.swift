@@ -85,13 +85,13 @@ import WaybillTesting
         store.queue.keeper.isAwake.withLock { $0 = true }
         var errands = Errands(seed: 15)
         for _ in 0..<80 { errands.run() }
-        try await add(errands.sets(endedBy: nil), to: store)
+        try await store.add(errands.sets(endedBy: nil), at: 1_800_000_100)
         try await store.queue.keeper.run(isAlone: true)
         for _ in 0..<6 { errands.run() }
-        try await add(errands.sets(endedBy: .signal("SIGSEGV")), to: store)
+        try await store.add(errands.sets(endedBy: .signal("SIGSEGV")), at: 1_800_000_100)
         try await store.queue.keeper.run(isAlone: true)
         for _ in 0..<4 { errands.run() }
-        try await add(errands.sets(endedBy: .signal("SIGSEGV")), to: store)
+        try await store.add(errands.sets(endedBy: .signal("SIGSEGV")), at: 1_800_000_100)
         #expect(try await !store.tables.changedTransactions(limit: 100).isEmpty)
         return store
     }
@@ -217,12 +217,6 @@ import WaybillTesting
         }
         for exchange in try await collector.exchanges(ListRequest(limit: 9)).rows {
             try await expectSame("exchange") { try await $0.exchange(exchange.id.description) }
-        }
-    }
-
-    private func add(_ sets: [TransactionSet], to store: ClickHouseStore) async throws {
-        for set in sets {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_100)))
         }
     }
 }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WaybillCore
 import WaybillQueries
+import WaybillStore
 
 @testable import WaybillClickHouse
 
@@ -20,9 +21,9 @@ import WaybillQueries
         let summary = AnyQuestion.summary(SummaryQuestion())
         var facts = store
         (facts.readsAll, facts.factsPerRange) = (true, 10)
-        try await add([sets[0]], to: store)
+        try await store.add([sets[0]])
         try await store.queue.keeper.run(isAlone: true)
-        try await add([sets[1]], to: store)
+        try await store.add([sets[1]])
         #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.answerByRows(summary, where: []) == facts.answer(summary, where: []))
@@ -30,7 +31,7 @@ import WaybillQueries
         later.buy()
         // Then the store does not make rows in the background.
         store.queue.keeper.isAwake.withLock { $0 = true }
-        try await add(later.sets(), to: store)
+        try await store.add(later.sets())
         try await ClickHouseClient(address).run("TRUNCATE TABLE \(table)")
         #expect(try await store.answerByRows(summary, where: []) != facts.answer(summary, where: []))
     }
@@ -42,7 +43,7 @@ import WaybillQueries
         let store = try await ClickHouseStore(address)
         var shop = Shop(seed: 11)
         for _ in 0..<10 { shop.buy() }
-        try await add(shop.sets(), to: store)
+        try await store.add(shop.sets())
         try await store.queue.keeper.run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).isEmpty)
         // Like a process that was killed between its claim and its rows.
@@ -65,7 +66,7 @@ import WaybillQueries
         store.queue.keeper.isAwake.withLock { $0 = true }
         var shop = Shop(seed: 14)
         for _ in 0..<6 { shop.buy() }
-        try await add(shop.sets(), to: store)
+        try await store.add(shop.sets())
         let numbers = ArrivalNumbers()
         try await TransactionKeeper(store.tables, numbers, factLimit: limit.facts).run(isAlone: true)
         #expect(try await store.tables.changedTransactions(limit: 100).count == limit.changed)
@@ -113,7 +114,7 @@ import WaybillQueries
         let store = try await ClickHouseStore(address)
         var shop = Shop(seed: 12)
         for _ in 0..<4 { shop.buy() }
-        try await add(shop.sets(), to: store)
+        try await store.add(shop.sets())
         try await store.queue.keeper.run(isAlone: true)
         _ = try await store.erase(.transactions([shop.transactions[1]]))
         try await store.queue.keeper.run(isAlone: true)
@@ -127,18 +128,12 @@ import WaybillQueries
         #expect(answer.useCases.map(\.runs) == [3])
     }
 
-    private func add(_ sets: [TransactionSet], to store: ClickHouseStore) async throws {
-        for set in sets {
-            _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        }
-    }
-
     /// Breaks when a truncated row is read as a smaller transaction.
     @Test func aRowThatIsCutShortIsRefused() throws {
         var row = TransactionRow(id: GUID(), opening: FactID(source: GUID(), sequence: 1))
         row.sources = [row.opening.source, GUID()].map { id in
             var source = TransactionRow.Source(id: id)
-            (source.app, source.clock) = ("shop", [ClockAnchor(atMicroseconds: 5, offsetMicroseconds: .min)])
+            (source.app, source.clock) = ("shop", WallClock([ClockAnchor(atMicroseconds: 5, offsetMicroseconds: .min)]))
             return source
         }
         row.parts = [0, 1].map { TransactionRow.Part(source: $0, useCase: 3) }

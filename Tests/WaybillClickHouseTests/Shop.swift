@@ -1,7 +1,18 @@
 #if ClickHouse
+import Foundation
 import TestSupport
 import WaybillCore
+import WaybillQueries
 import WaybillTesting
+
+@testable import WaybillClickHouse
+
+extension ClickHouseStore {
+    /// Adds sets that were received at the same time, in seconds since 1970.
+    func add(_ sets: [TransactionSet], at seconds: Double = 1_800_000_000) async throws {
+        for set in sets { _ = try await add(ReceivedSet(set, received: Date(timeIntervalSince1970: seconds))) }
+    }
+}
 
 /// The sets of a client and a server whose clocks differ.
 struct Shop {

@@ -31,7 +31,7 @@ import WaybillTesting
             arguments: ["-WaybillRecording", "off", "-WaybillStore", "/tmp/x"])
         let settings = RecordingSettings(
             store: .inMemory, correlatedHosts: ["example.com"], options: options, launch: launch)
-        #expect(settings.recording == .off)
+        #expect(settings.options.recording == .off)
         #expect(settings.place == .folder(URL(filePath: "/tmp/x/")))
         #expect(settings.correlatedHosts.names == ["api.example.com"])
         #expect(settings.problems.count == 1, "a host that is none is told as ever")

@@ -105,10 +105,7 @@ final class BodyDraft: @unchecked Sendable {
         self.place = place
         self.keeper = keeper
         ownContentType = head.contentType
-        contentType = head.contentType.map { type in
-            let redacted = keeper.redactor.text(type)
-            return redacted.cut(to: Limits.labelLength) ?? redacted
-        }
+        contentType = head.contentType.map(keeper.redactor.label)
         // Without a type, assume the one that URLSession sends, which is redacted most strictly.
         let type = head.contentType ?? "application/x-www-form-urlencoded"
         redactor = BodyRedactor(contentType: type, redactor: keeper.redactor, keepsBinary: keepsBinary)

@@ -252,10 +252,10 @@ final class MessageDraft: @unchecked Sendable {
     deinit { keeper.writer.bodies.adjust(by: -kept.count) }
 
     func append(_ message: Message) {
-        let record = asked(message).map { changed in
-            KeptMessage(
-                message.number, redacted(changed, message), isText: message.isText, isCut: !message.isWhole
-            ).record
+        let record = asked(message).map { changed -> [UInt8] in
+            let redacted = keeper.redactor.body(
+                changed, contentType: message.contentType, keepsBinary: !message.isText, isWhole: message.isWhole)
+            return KeptMessage(message.number, redacted, isText: message.isText, isCut: !message.isWhole).record
         }
         kept += record ?? []
         keeper.writer.bodies.adjust(by: (record?.count ?? 0) - message.reservedByteCount)
@@ -273,12 +273,6 @@ final class MessageDraft: @unchecked Sendable {
             byteCount: message.byteCount, isWhole: message.isWhole, bytes: message.bytes)
         guard case .body(let changed)? = hook.ask(.body(draft)) else { return nil }
         return Array(changed.bytes.prefix(max(0, keeper.policy.maximumByteCount)))
-    }
-
-    private func redacted(_ bytes: [UInt8], _ message: Message) -> [UInt8] {
-        var body = BodyRedactor(
-            contentType: message.contentType, redactor: keeper.redactor, keepsBinary: !message.isText)
-        return body.redact(bytes) + body.finish(isWhole: message.isWhole)
     }
 
     private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {

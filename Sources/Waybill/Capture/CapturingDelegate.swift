@@ -113,7 +113,7 @@ extension CapturingDelegate {
 
     /// Whether a request has a header field that it would lose on the way to another origin.
     func hasField(_ request: URLRequest?) -> Bool {
-        let names = sources.settings?.header.fieldNames ?? []
+        let names = sources.settings?.options.header.fieldNames ?? []
         return names.contains { request?.value(forHTTPHeaderField: $0) != nil }
     }
 

@@ -97,7 +97,7 @@ extension SourceRegistry {
     /// Opens the exchange of a request that Waybill did not make. It belongs to the transaction that its header field
     /// names, or else to the caller's. A request with an exchange's number of this source is already recorded.
     func observeExchange(_ request: ExchangeRequest, of caller: OpenPart?) -> ExchangeRecorder {
-        guard let source, let told = source.settings.header.read(request.value(for:)).header else {
+        guard let source, let told = source.settings.options.header.read(request.value(for:)).header else {
             return openExchange(request, part: caller)
         }
         if told.source == source.id, told.exchange != nil { return ExchangeRecorder() }

@@ -119,17 +119,7 @@ extension HTTPSession: UploadSession {
     func upload(
         _ file: URL, by request: URLRequest, named name: String, deadline: Duration, limit: Int
     ) async throws(URLError) -> (Data, URLResponse) {
-        let outgoing = OutgoingRequest(request: request, body: .file(file))
-        let post = { () async throws(URLError) -> (Data, URLResponse) in
-            try await HTTPCall(
-                of: outgoing, by: TaskTransport(outgoing, in: self), redirects: .refuse, deadline: deadline
-            ).value { MemorySink(limit: limit, $0) }
-        }
-        do { return try await post() } catch {
-            // The server may have closed a kept-alive connection.
-            guard error.code == .networkConnectionLost else { throw error }
-            return try await post()
-        }
+        try await upload(.file(file), by: request, deadline: deadline, limit: limit)
     }
 
     func cancel(_ name: String) {}

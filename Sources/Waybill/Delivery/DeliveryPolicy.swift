@@ -231,7 +231,7 @@ package enum RetryAfter {
     /// A date is relative to the response's `Date`, since the device's clock may be wrong.
     package static func duration(_ value: String?, answeredAt date: String?, now: Date) -> Duration? {
         guard let value = value?.trimmingCharacters(in: .whitespaces), !value.isEmpty else { return nil }
-        if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+        if value.utf8.allSatisfy(\.isDigit) {
             return min(Int64(value).map { .seconds($0) } ?? longest, longest)
         }
         guard let then = self.date(value) else { return nil }

@@ -136,7 +136,8 @@ public final class URLSessionTransport: FlushTransport {
                 if let uploads {
                     try await uploads.upload(set, as: body, by: request, deadline: timeout, limit: limit)
                 } else {
-                    try await upload(body, request, limit: limit) as (Data, URLResponse)?
+                    try await http.upload(.data(body), by: request, deadline: timeout, limit: limit)
+                        as (Data, URLResponse)?
                 }
             guard let (data, response) = answer else { throw SetUnderWay() }
             return CollectorResponse(data: data, response: response, from: place, isCut: data.count > limit)
@@ -146,18 +147,6 @@ public final class URLSessionTransport: FlushTransport {
                 WaybillError(
                     .transport, "The collector at \(place) \(Self.sentence(for: error)); the facts stay pending.",
                     cause: "URLError \(error.code.rawValue)"))
-        }
-    }
-
-    /// Retries once on a new connection, since the server may have closed a kept-alive one.
-    private func upload(_ body: Data, _ request: URLRequest, limit: Int) async throws(URLError) -> (Data, URLResponse) {
-        let post = { [http, timeout] () async throws(URLError) -> (Data, URLResponse) in
-            try await http.data(
-                for: request, uploading: body, redirects: .refuse, deadline: timeout, limit: limit)
-        }
-        do { return try await post() } catch {
-            guard error.code == .networkConnectionLost else { throw error }
-            return try await post()
         }
     }
 

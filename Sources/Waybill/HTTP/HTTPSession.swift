@@ -105,6 +105,22 @@ extension HTTPSession {
         .value { MemorySink(limit: limit, $0) }
     }
 
+    /// Retries once on a new connection, since the server may have closed a kept-alive one.
+    func upload(
+        _ body: OutgoingRequest.Body, by request: URLRequest, deadline: Duration, limit: Int
+    ) async throws(URLError) -> (Data, URLResponse) {
+        let outgoing = OutgoingRequest(request: request, body: body)
+        let post = { () async throws(URLError) -> (Data, URLResponse) in
+            try await HTTPCall(
+                of: outgoing, by: TaskTransport(outgoing, in: self), redirects: .refuse, deadline: deadline
+            ).value { MemorySink(limit: limit, $0) }
+        }
+        do { return try await post() } catch {
+            guard error.code == .networkConnectionLost else { throw error }
+            return try await post()
+        }
+    }
+
     /// Other processes can't open the file, which has no name.
     package func file(for request: URLRequest, redirects: RedirectPolicy) async throws(URLError) -> (
         FileHandle, URLResponse

@@ -41,16 +41,6 @@ protocol HTTPTransport: AnyObject, Sendable {
     func cancel()
 }
 
-final class FailedTransport: HTTPTransport {
-    private let error: URLError
-
-    init(_ error: URLError) { self.error = error }
-
-    func start(telling events: any HTTPEvents) { events.ended(error) }
-
-    func cancel() {}
-}
-
 final class TaskTransport: HTTPTransport {
     private struct State {
         var events: (any HTTPEvents)?
@@ -176,7 +166,7 @@ package enum RedirectPolicy: Sendable {
 
 extension RedirectPolicy {
     static func follow(_ record: ExchangeRecorder?, of sources: SourceRegistry) -> RedirectPolicy {
-        var fields = sources.settings?.header.fieldNames ?? []
+        var fields = sources.settings?.options.header.fieldNames ?? []
         if let record { fields += record.headers.keys }
         if let policy = sources.settings?.options.server.traceContext, policy != .off {
             fields += [TraceParent.fieldName, TraceParent.stateFieldName]

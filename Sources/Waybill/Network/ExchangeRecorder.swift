@@ -310,7 +310,8 @@ public final class ExchangeRecorder: Sendable {
         SystemLog.ended(closed, in: source)
         #endif
         closed.headerFields = source.settings.options.network.headers.applied(to: closed.headerFields)
-        _ = source.record(.exchangeClosed(closed.redacted(by: source.settings.redactor)), part: part)
+        closed.redact(by: source.settings.redactor)
+        _ = source.record(.exchangeClosed(closed), part: part)
     }
 }
 

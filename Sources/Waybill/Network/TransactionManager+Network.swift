@@ -60,7 +60,7 @@ extension SourceRegistry {
     }
 
     private func noteOutside(_ request: ExchangeRequest, of source: SourceRecorder) {
-        let fields = source.settings.header.fieldNames
+        let fields = source.settings.options.header.fieldNames
         guard source.correlates(with: request.url), fields.allSatisfy({ request.value(for: $0) == nil }) else { return }
         if TransactionScope.noteEnded(where: { _ in true }) { return }
         if let useCase = context.latestBegun() { source.note(.requestOutside, about: useCase) }
@@ -71,7 +71,7 @@ extension SourceRegistry {
         _ traceContext: TraceContextPolicy?
     ) -> [String: String] {
         guard let part, part.source === source, !part.isWithheld else { return [:] }
-        let header = source.settings.header
+        let header = source.settings.options.header
         guard source.correlates(with: request.url) else {
             noteUncorrelated(
                 "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(header.name) header field; add the host to "

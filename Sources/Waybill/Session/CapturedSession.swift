@@ -78,7 +78,9 @@ public final class CapturedSession: Sendable {
     ) -> HTTPCall {
         guard var opened = told(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
-            return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
+            let failed = MockTransport(
+                nowhere, answer: .failure(URLError(.badURL)), after: .zero, on: DispatchSchedule())
+            return HTTPCall(of: nowhere, by: failed)
         }
         if let cookies = http.cookieField(for: request) { opened.headerFields.append(cookies) }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)

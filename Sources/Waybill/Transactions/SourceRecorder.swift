@@ -36,8 +36,9 @@ package final class SourceRecorder: Sendable {
         self.sampling = sampling
         self.diagnostics = diagnostics
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.options.clock, capacity: settings.capacity,
-            openLimit: settings.openLimit, retention: settings.retention,
+            source: source, place: settings.place, clock: settings.options.clock,
+            capacity: settings.options.memoryCapacity, openLimit: settings.options.maximumOpen,
+            retention: settings.options.retention,
             bodyLimit: settings.options.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
             catchesSignals: settings.options.catchesSignals, tell: { diagnostics.once($0.message) },
             writesByItself: settings.writesByItself)
@@ -148,7 +149,7 @@ package final class SourceRecorder: Sendable {
             diagnostics.note(.tooManyAttributes)
         }
         changes.attributes = attributes(changes.attributes)
-        changes = changes.redacted(by: settings.redactor)
+        changes.redact(by: settings.redactor)
         return record(.attributesSet(changes), part: part.sequence).result
     }
 
@@ -299,10 +300,9 @@ final class NotedUseCases: Sendable {
     }
 
     private static func names<U: UseCase>(of useCase: U.Type) -> [RecordedName] {
-        let label = { (name: String) in name.cut(to: Limits.labelLength) ?? name }
-        return [RecordedName(useCase: U.code, name: label(U.name))]
+        [RecordedName(useCase: U.code, name: U.name.cut(to: Limits.labelLength))]
             + U.allCases.filter { $0.eventCode >= 0 }.map {
-                RecordedName(useCase: U.code, event: $0.eventCode, name: label($0.eventName))
+                RecordedName(useCase: U.code, event: $0.eventCode, name: $0.eventName.cut(to: Limits.labelLength))
             }
     }
 }
@@ -345,7 +345,7 @@ final class NamedEvents: Sendable {
 
     /// A name must not be empty.
     private static func label(_ name: String, _ redactor: Redactor) -> String {
-        let label = redactor.text(name)
-        return label.isEmpty ? "unnamed" : label.cut(to: Limits.labelLength) ?? label
+        let label = redactor.label(name)
+        return label.isEmpty ? "unnamed" : label
     }
 }

@@ -9,7 +9,7 @@ package final class SourceRegistry: Sendable {
     let context: ContextKeeper
     let sampling: SamplingInForce
     private let power: RecordingSwitch
-    private let running: Locked<SourceRecorder?>
+    private let running = Locked<SourceRecorder?>(nil)
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
     private let contextProblem = Locked<WaybillError?>(nil)
@@ -31,16 +31,13 @@ package final class SourceRegistry: Sendable {
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
         self.settings = settings
-        power = RecordingSwitch(isOn: settings?.recording == .on)
+        power = RecordingSwitch(isOn: settings?.options.recording == .on)
         context = ContextKeeper(
             file: (settings?.place).flatMap { ContextFile(beside: $0) }, redactor: settings?.redactor ?? Redactor())
-        sampling = SamplingInForce(settings?.sampling ?? Sampling())
-        running = Locked(
-            settings.map { [power, counters, changes, context, sampling] in
-                SourceRecorder(
-                    settings: $0, power: power, counters: counters, changes: changes, context: context,
-                    sampling: sampling, diagnostics: diagnostics)
-            })
+        sampling = SamplingInForce(settings?.options.sampling ?? Sampling())
+        guard let settings else { return }
+        let source = newSource(settings)
+        running.withLock { $0 = source }
     }
 
     private func newSource(_ settings: RecordingSettings) -> SourceRecorder {

@@ -141,9 +141,7 @@ extension UseCase {
         nearest.source?.note(Self.self)
         return TransactionScope.innermost { $0.isOf(Self.self) }.map { UseCaseTransaction(part: $0) }
     }
-}
 
-extension UseCase {
     /// Records an event of the current transaction of this use case. Never blocks or throws.
     ///
     /// ```swift

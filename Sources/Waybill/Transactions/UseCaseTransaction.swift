@@ -78,7 +78,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
         guard let source = part.source, source.isOn, !part.isWithheld, source.correlates(with: url) else { return [:] }
         part.noteLateUse()
         source.announcedParts.note(part)
-        let fields = part.headerFields(exchange: nil, as: source.settings.header)
+        let fields = part.headerFields(exchange: nil, as: source.settings.options.header)
         guard source.settings.options.server.traceContext != .off else { return fields }
         return fields.merging(part.traceFields(exchange: nil)) { $1 }
     }

@@ -270,13 +270,10 @@ package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware
     package func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard InspectorRequest.isLoopback(host: request.head.authority ?? "") else { throw Problem.notForLoopback }
+        guard InspectorRequest.isLoopback(host: request.head.authority ?? "") else {
+            throw Problem(.forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
+        }
         return try await next(request, context)
     }
-}
-
-extension Problem {
-    fileprivate static let notForLoopback = Problem(
-        .forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
 }
 #endif

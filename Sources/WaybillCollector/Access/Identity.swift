@@ -83,7 +83,7 @@ extension Access {
 extension Problem {
     init(_ refusal: Access.Refusal) {
         let isRefusal = (400..<500).contains(refusal.status.code)
-        self.init(isRefusal ? refusal.status : .unauthorized, refusal.reason.cut(to: 1_024) ?? refusal.reason)
+        self.init(isRefusal ? refusal.status : .unauthorized, refusal.reason.cut(to: 1_024))
         self.refusal = .host
         headers = refusal.headerFields
     }

@@ -118,11 +118,9 @@ package struct CheckedLimit: Codable, Hashable, Sendable, Redactable {
     /// The transactions that count; `nil` without these conditions.
     package var filter, since, until: String?
 
-    package func redacted(by redactor: Redactor) -> Self {
-        var checked = self
-        checked.found = redactor.text(found)
-        checked.filter = filter.map(redactor.text)
-        return checked
+    package mutating func redact(by redactor: Redactor) {
+        found.redact(by: redactor)
+        filter.redact(by: redactor)
     }
 }
 #endif

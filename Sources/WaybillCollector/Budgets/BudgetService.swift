@@ -147,21 +147,18 @@ package struct BudgetNotice: Encodable, Redactable {
     var limits: [CheckedLimit]
     private(set) var text = ""
 
-    package func redacted(by redactor: Redactor) -> Self {
-        var notice = self
-        notice.limits = limits.map { limit in
-            var limit = limit.redacted(by: redactor)
-            limit.found = String(limit.found.prefix(Self.foundLength)).printable
-            return limit
+    package mutating func redact(by redactor: Redactor) {
+        limits.redact(by: redactor)
+        for index in limits.indices {
+            limits[index].found = String(limits[index].found.prefix(Self.foundLength)).printable
         }
-        let lines = notice.limits.map { limit in
+        let lines = limits.map { limit in
             let verdict = limit.verdict == .broken ? "broken" : "holds again"
             return "\(limit.useCase): \(limit.limit): \(verdict), found \(limit.found)"
         }
         let owing =
             "\(Words.count(Int(clamping: owingSources), "source")) still \(owingSources == 1 ? "owes" : "owe") facts."
-        notice.text = (lines + (owingSources > 0 ? [owing] : [])).joined(separator: "\n")
-        return notice
+        text = (lines + (owingSources > 0 ? [owing] : [])).joined(separator: "\n")
     }
 }
 

@@ -1,5 +1,6 @@
 #if Collector
 import CWaybillZlib
+import Foundation
 import Hummingbird
 import NIOCore
 import WaybillCore
@@ -63,15 +64,7 @@ extension Request {
     /// The `Content-Type` without parameters, in lower case; empty if the field is missing.
     var mediaType: String {
         let type = headers[.contentType] ?? ""
-        return type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
-    }
-}
-
-extension Substring {
-    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
-        var rest = self
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
-        return rest
+        return type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 }
 

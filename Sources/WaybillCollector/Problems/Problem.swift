@@ -35,26 +35,9 @@ package struct Problem: Error, Sendable, Hashable {
     }
 }
 
-extension Problem: Codable {
+extension Problem: Encodable {
     private enum CodingKeys: CodingKey {
         case type, title, status, detail, limit, pointer, accept, parameter, offset, transactions
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let code = try container.decode(Int.self, forKey: .status)
-        guard (400..<600).contains(code) else {  // `Status` traps beyond 999
-            throw DecodingError.dataCorruptedError(
-                forKey: .status, in: container, debugDescription: "No status of an error.")
-        }
-        status = HTTPResponse.Status(code: code, reasonPhrase: try container.decode(String.self, forKey: .title))
-        detail = try container.decode(String.self, forKey: .detail)
-        limit = try container.decodeIfPresent(Int.self, forKey: .limit)
-        pointer = try container.decodeIfPresent(String.self, forKey: .pointer)
-        accept = try container.decodeIfPresent([String].self, forKey: .accept)
-        parameter = try container.decodeIfPresent(String.self, forKey: .parameter)
-        offset = try container.decodeIfPresent(Int.self, forKey: .offset)
-        transactions = try container.decodeIfPresent([GUID].self, forKey: .transactions)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -182,11 +165,13 @@ extension Problem {
             refusal: .unfinishedErasure, headers: [.retryAfter: "5"])
     }
 
-    static func unsupported(_ type: String, insteadOf types: [String]) -> Problem {
+    static func unsupported(
+        _ type: String, insteadOf types: [String], subject: String = "What is taken here"
+    ) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
         return Problem(
             .unsupportedMediaType,
-            "What is taken here has the Content-Type \(types.joined(separator: " or ")); this request has \(given).",
+            "\(subject) has the Content-Type \(types.joined(separator: " or ")); this request has \(given).",
             accept: types, headers: [.accept: types.joined(separator: ", ")])
     }
 

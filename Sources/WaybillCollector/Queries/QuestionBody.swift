@@ -111,13 +111,12 @@ extension Problem {
     fileprivate init(_ error: DecodingError) {
         let (context, isMissing): (DecodingError.Context, String?) =
             switch error {
-            case .keyNotFound(let key, let context): (context, RecordKey.snakeCase(key.stringValue))
+            case .keyNotFound(let key, let context): (context, key.stringValue.snakeCase)
             case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
                 (context, nil)
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), nil)
             }
-        let path = context.codingPath.map { key in key.intValue.map(String.init) ?? RecordKey.snakeCase(key.stringValue)
-        }
+        let path = context.codingPath.map { key in key.intValue.map(String.init) ?? key.stringValue.snakeCase }
         let pointer = path.map { "/" + $0 }.joined()
         if let isMissing {
             self = .question("“\(pointer)/\(isMissing)” is missing.", at: pointer)

@@ -18,32 +18,21 @@ extension Collector {
 extension Request {
     fileprivate func question() async throws -> Data {
         let type = (headers[.contentType] ?? "").prefix { $0 != ";" }.lowercased().split(separator: " ").joined()
-        guard type == QuestionBody.mediaType else { throw Problem.unsupported(question: type) }
-        guard (headers[.contentEncoding] ?? "identity").lowercased() == "identity" else {
-            throw Problem.unsupported(question: "a Content-Encoding")
+        let isPlain = (headers[.contentEncoding] ?? "identity").lowercased() == "identity"
+        guard type == QuestionBody.mediaType, isPlain else {
+            let given = type == QuestionBody.mediaType ? "a Content-Encoding" : type
+            throw Problem.unsupported(given, insteadOf: [QuestionBody.mediaType], subject: "A question")
         }
         var bytes = Data()
         for try await buffer in body {
             guard bytes.count + buffer.readableBytes <= QuestionBody.byteLimit else {
-                throw Problem.tooLarge(question: QuestionBody.byteLimit)
+                throw Problem(
+                    .contentTooLarge, "A question has at most \(QuestionBody.byteLimit) bytes.",
+                    limit: QuestionBody.byteLimit)
             }
             bytes.append(contentsOf: buffer.readableBytesView)
         }
         return bytes
-    }
-}
-
-extension Problem {
-    fileprivate static func unsupported(question type: String) -> Problem {
-        let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
-        return Problem(
-            .unsupportedMediaType,
-            "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).",
-            accept: [QuestionBody.mediaType], headers: [.accept: QuestionBody.mediaType])
-    }
-
-    fileprivate static func tooLarge(question limit: Int) -> Problem {
-        Problem(.contentTooLarge, "A question has at most \(limit) bytes.", limit: limit)
     }
 }
 

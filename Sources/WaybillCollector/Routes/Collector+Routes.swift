@@ -117,6 +117,7 @@ extension Collector {
         _ context: some RequestContext
     ) async throws -> Response {
         let store = project.store.asked(by: identity.key)
+        let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
         switch route {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
@@ -124,13 +125,9 @@ extension Collector {
             var response = try await json(store.nameConflicts(ListRequest(request.queryItems, about: .names)))
             response.headers[.totalCount] = "\(try await store.nameConflictCount())"
             return response
-        case .showTransaction:
-            let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try json(await store.transaction(key))
+        case .showTransaction: return try json(await store.transaction(key))
         case .listExchanges: return try json(await store.exchanges(ListRequest(request.queryItems, about: .exchanges)))
-        case .showExchange:
-            let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try json(await store.exchange(key))
+        case .showExchange: return try json(await store.exchange(key))
         case .listSources: return try json(await store.sources(ListRequest(request.queryItems, about: .sources)))
         case .ask: return try await ask(request, of: store)
         case .export: return try await export(request, of: store)

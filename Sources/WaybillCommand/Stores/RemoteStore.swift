@@ -147,9 +147,18 @@ struct RemoteStore: RecordStore {
     private static let longestAnswer = 64 << 20
     private static let longestProblem = 64 << 10
 
+    /// The members of a problem document (RFC 9457) that people are told.
+    private struct ToldProblem: Decodable {
+        var status: Int
+        var detail: String
+        var offset: Int?
+    }
+
     private func refusal(_ response: HTTPURLResponse, _ body: Data) -> any Error {
         if (300..<400).contains(response.statusCode) { return redirection(response) }
-        guard let problem = try? JSONDecoder().decode(Problem.self, from: body.prefix(Self.longestProblem)) else {
+        guard let problem = try? JSONDecoder().decode(ToldProblem.self, from: body.prefix(Self.longestProblem)),
+            (400..<600).contains(problem.status)
+        else {
             return WaybillError(
                 .transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
         }

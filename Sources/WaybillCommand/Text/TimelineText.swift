@@ -90,13 +90,9 @@ struct TimelineText {
     }
 
     private func remarks(on exchange: TransactionRecord.Exchange) -> [String] {
-        guard let duration = exchange.durationMicroseconds else { return [] }
-        var remarks = ["took \(Words.duration(duration))"]
-        if let inServer = serverPart(of: exchange)?.durationMicroseconds {
-            // Durations by two clocks can be subtracted without a common clock.
-            remarks.append("server \(Words.duration(inServer))")
-            if inServer <= duration { remarks.append("way there and back \(Words.duration(duration - inServer))") }
-        }
+        let durations = exchange.durationWords(record.parts.first { $0.cause == exchange.id })
+        guard let duration = durations.first else { return [] }
+        let remarks = ["took \(duration)"] + durations.dropFirst()
         let sizes = [
             exchange.sentByteCount.map { "sent \(Words.byteCount($0))" },
             exchange.receivedByteCount.map { "received \(Words.byteCount($0))" },
@@ -110,10 +106,6 @@ struct TimelineText {
 
     private func part(of entry: TransactionRecord.Entry) -> TransactionRecord.Part? {
         parts[FactID(source: entry.id.source, sequence: entry.part)]
-    }
-
-    private func serverPart(of exchange: TransactionRecord.Exchange) -> TransactionRecord.Part? {
-        record.parts.first { $0.cause == exchange.id }
     }
 }
 #endif

@@ -1,5 +1,4 @@
 #if Collector
-import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
@@ -32,39 +31,27 @@ struct TransactionText {
     private var facts: TextTable {
         let summary = record.summary
         var table = TextTable(columns: [("", .left), ("", .left)], hasTitles: false)
-        table.rows = [
-            [Cell("id", .dim), Cell("\(summary.id)")],
-            [Cell("support code", .dim), Cell("\(summary.id.supportCode)")],
-            [Cell("begun", .dim), Cell("\(Words.time(summary.begunMicroseconds)) UTC")],
-        ]
-        if let error = summary.error { table.rows.append([Cell("error", .dim), Cell(Words.error(error), .red)]) }
-        if !summary.attributes.isEmpty {
-            table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
+        func add(_ name: String, _ text: String?, _ ink: Ink? = nil) {
+            if let text { table.rows.append([Cell(name, .dim), Cell(text, ink)]) }
         }
-        if let words = Words.sampling(of: summary) { table.rows.append([Cell("sampled", .dim), Cell(words)]) }
+        add("id", "\(summary.id)")
+        add("support code", "\(summary.id.supportCode)")
+        add("begun", "\(Words.time(summary.begunMicroseconds)) UTC")
+        add("error", summary.error.map(Words.error), .red)
+        add("attributes", summary.attributes.isEmpty ? nil : Words.attributes(summary.attributes))
+        add("sampled", Words.sampling(of: summary))
         if let parent = summary.parent {
             let above = (record.family?.above ?? []).map { "\($0.useCaseName) \($0.id.supportCode)" }
-            table.rows.append([
-                Cell("below", .dim),
-                Cell(above.isEmpty ? "\(parent), which is not known here" : above.joined(separator: " › ")),
-            ])
+            add("below", above.isEmpty ? "\(parent), which is not known here" : above.joined(separator: " › "))
         }
-        for words in record.feedback { table.rows.append([Cell("feedback", .dim), Cell("“\(words)”")]) }
+        for words in record.feedback { add("feedback", "“\(words)”") }
         for link in record.links {
-            table.rows.append([
-                Cell("link", .dim),
-                Cell("\(link.relation.map { "\($0.printable): " } ?? "")waybill show \(link.transaction)"),
-            ])
+            add("link", "\(link.relation.map { "\($0.printable): " } ?? "")waybill show \(link.transaction)")
         }
-        if record.family?.isCut == true {
-            table.rows.append([
-                Cell("note", .dim), Cell("More transactions are above or below it than are shown.", .yellow),
-            ])
-        }
-        if let words = record.clockWords(names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
-        if let note = record.beginningWords {
-            table.rows.append([Cell("note", .dim), Cell(note, .yellow)])
-        }
+        let isCut = record.family?.isCut == true
+        add("note", isCut ? "More transactions are above or below it than are shown." : nil, .yellow)
+        add("clocks", record.clockWords(names))
+        add("note", record.beginningWords, .yellow)
         return table
     }
 
@@ -154,9 +141,7 @@ extension TextTable {
         self.init(columns: columns)
         rows = exchanges.value.map { Self.row($0, isWide: isWide) }
         guard let width else { return }
-        let before = columns.indices.dropLast().reduce(0) { sum, column in
-            sum + 2 + (([columns[column].title] + rows.map { $0[column].text }).map(\.count).max() ?? 0)
-        }
+        let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
         let last = columns.count - 1
         for row in rows.indices { rows[row][last].text = rows[row][last].text.shortened(to: max(16, width - before)) }
     }
@@ -177,13 +162,6 @@ extension TextTable {
             ]
         }
         return row + [Cell("\(exchange.role == .server ? "▶ " : "")\(exchange.hostAndPath)")]
-    }
-}
-
-extension TransactionRecord.Exchange {
-    fileprivate var hostAndPath: String {
-        let rest = url.prefix { $0 != "?" }
-        return String(rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest)
     }
 }
 

@@ -48,16 +48,10 @@ struct Verification: Encodable {
 }
 
 extension Verification: Redactable {
-    func redacted(by redactor: Redactor) -> Self {
-        var verification = self
-        verification.problems = problems.redacted(by: redactor)
-        verification.remarks = remarks.redacted(by: redactor)
-        verification.totals = totals?.map { total in
-            var total = total
-            total.app = redactor.text(total.app)
-            return total
-        }
-        return verification
+    mutating func redact(by redactor: Redactor) {
+        problems.redact(by: redactor)
+        remarks.redact(by: redactor)
+        totals.redact(by: redactor)
     }
 }
 

@@ -41,7 +41,7 @@ struct Backup: AsyncParsableCommand {
     private struct Made: Encodable, Redactable {
         var stores: [StoreBackup.Copy]
 
-        func redacted(by redactor: Redactor) -> Self { self }
+        func redact(by redactor: Redactor) {}
     }
 }
 

@@ -240,26 +240,10 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
     case ndjson, csv, otlp, har, curl, rules, perfetto, sqlite, html
 
     /// `nil` for formats without facts.
-    var export: ExportFormat? {
-        switch self {
-        case .html, .har, .curl, .rules: nil
-        case .ndjson: .ndjson
-        case .csv: .csv
-        case .otlp: .otlp
-        case .perfetto: .perfetto
-        case .sqlite: .sqlite
-        }
-    }
+    var export: ExportFormat? { ExportFormat(rawValue: rawValue) }
 
     /// `nil` for formats with more than exchanges.
-    var exchanges: ExchangeFormat? {
-        switch self {
-        case .har: .har
-        case .curl: .curl
-        case .rules: .rules
-        case .ndjson, .csv, .otlp, .perfetto, .sqlite, .html: nil
-        }
-    }
+    var exchanges: ExchangeFormat? { ExchangeFormat(rawValue: rawValue) }
 }
 
 struct CSVOptions: ParsableArguments {

@@ -77,9 +77,7 @@ struct Following {
     }
 
     static func line(_ summary: TransactionSummary) throws -> String {
-        let encoder = JSONEncoder.waybill()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(Redactor.command.redacted(summary)), as: UTF8.self) + "\n"
+        String(decoding: try JSONEncoder.waybill().encode(Redactor.command.redacted(summary)), as: UTF8.self) + "\n"
     }
 }
 

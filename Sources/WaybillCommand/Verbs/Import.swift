@@ -149,7 +149,7 @@ private struct Tally: CustomStringConvertible, Encodable, Redactable {
         case hasFailures
     }
 
-    func redacted(by redactor: Redactor) -> Self { self }
+    func redact(by redactor: Redactor) {}
 
     mutating func count(_ receipt: Receipt, of file: URL) {
         if receipt.refusedNameCount > 0 {

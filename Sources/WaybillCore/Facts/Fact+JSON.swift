@@ -121,12 +121,13 @@ extension TransactionOutcome: Named, Codable {
 
 extension TransactionOutcome: CodingKeyRepresentable {
     /// The word. Counts by outcome are members with these names.
-    public var codingKey: any CodingKey { RecordKey(name) }
+    public var codingKey: any CodingKey { MemberKey(stringValue: name) }
 
     public init?(codingKey: some CodingKey) {
         let name = codingKey.stringValue
-        guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name })
-        else { return nil }
+        guard let outcome = Self.allCases.first(where: { $0.name == name || $0.name.camelCase == name }) else {
+            return nil
+        }
         self = outcome
     }
 }

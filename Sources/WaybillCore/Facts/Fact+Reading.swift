@@ -38,18 +38,9 @@ extension Fact {
         return fact
     }
 
-    /// Looks ahead for the kind.
     private static func kind(of reader: JSONReader, at start: Int) throws(JSONFailure) -> JSONText {
-        var ahead = reader
-        try ahead.beginObject()
-        while let key = try ahead.nextKey() {
-            guard case "kind" = key else {
-                try ahead.skipValue()
-                continue
-            }
-            return try ahead.text()
-        }
-        throw JSONFailure(.invalid, at: start, "`kind` is missing")
+        var ahead = try reader.required(reader.ahead(at: "kind"), "kind", at: start)
+        return try ahead.text()
     }
 
     /// The kind of a fact that was rejected; `nil` if it has none.

@@ -9,7 +9,7 @@ extension Fact {
         package var closeCode: Int?
         package var closeReason: String?
         /// The messages in order; of more than 500, the first 250 and the last 250.
-        package private(set) var messages: [Message]
+        package fileprivate(set) var messages: [Message]
 
         package init(
             sentMessageCount: Int64 = 0, receivedMessageCount: Int64 = 0, pingCount: Int64 = 0, closeCode: Int? = nil,
@@ -104,7 +104,6 @@ extension JSONWriter {
 extension JSONReader {
     package mutating func webSocket() throws(JSONFailure) -> Fact.WebSocket {
         var socket = Fact.WebSocket()
-        var messages: [Fact.WebSocket.Message] = []
         try beginObject()
         while let key = try nextKey() {
             switch key {
@@ -113,14 +112,11 @@ extension JSONReader {
             case "pings": socket.pingCount = try count()
             case "close_code": socket.closeCode = try integer(in: 0...65_535)
             case "close_reason": socket.closeReason = try string(limit: Limits.labelLength)
-            case "messages": messages = try webSocketMessages()
+            case "messages": socket.messages = try webSocketMessages()
             default: try skipValue()
             }
         }
-        return Fact.WebSocket(
-            sentMessageCount: socket.sentMessageCount, receivedMessageCount: socket.receivedMessageCount,
-            pingCount: socket.pingCount, closeCode: socket.closeCode, closeReason: socket.closeReason,
-            messages: messages)
+        return socket
     }
 
     private mutating func webSocketMessages() throws(JSONFailure) -> [Fact.WebSocket.Message] {

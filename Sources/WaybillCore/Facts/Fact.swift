@@ -285,11 +285,8 @@ extension FactID: CustomStringConvertible {
     }
 
     package static func sequence(_ digits: some StringProtocol) -> Int64? {
-        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let sequence = Int64(digits),
-            (1...Limits.largestInteger).contains(sequence)
-        else { return nil }
-        return sequence
+        guard digits.utf8.allSatisfy(\.isDigit), let sequence = Int64(digits) else { return nil }
+        return (1...Limits.largestInteger).contains(sequence) ? sequence : nil
     }
 }
 
@@ -301,6 +298,12 @@ package struct SpanID: Hashable, Sendable {
     package init?(rawValue: UInt64) {
         guard rawValue != 0 else { return nil }
         self.rawValue = rawValue
+    }
+
+    /// `nil` unless it is 8 bytes that are not all zero.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 8 else { return nil }
+        self.init(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     package init(_ fact: FactID) {

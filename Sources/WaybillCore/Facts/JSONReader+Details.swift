@@ -28,7 +28,9 @@ extension JSONReader {
         return names.sorted()
     }
 
-    package mutating func error() throws(JSONFailure) -> RecordedError {
+    package mutating func error() throws(JSONFailure) -> RecordedError { try error(isUnderlying: false) }
+
+    private mutating func error(isUnderlying: Bool) throws(JSONFailure) -> RecordedError {
         var code: Int64?
         var error = RecordedError(code: 0)
         let start = try beginObject()
@@ -37,8 +39,8 @@ extension JSONReader {
             case "domain": error.domain = try string(limit: Limits.labelLength)
             case "code": code = try integer(in: -Limits.largestInteger...Limits.largestInteger)
             case "name": error.name = try string(limit: Limits.labelLength, atLeast: 1)
-            case "underlying": error.underlying = try underlying()
-            case "text": error.text = try string(limit: Limits.textLength)
+            case "underlying" where !isUnderlying: error.underlying = try underlying()
+            case "text" where !isUnderlying: error.text = try string(limit: Limits.textLength)
             default: try skipValue()
             }
         }
@@ -48,24 +50,9 @@ extension JSONReader {
 
     package mutating func underlying() throws(JSONFailure) -> [RecordedError.Underlying] {
         try list(of: "underlying errors", limit: Limits.underlyingErrors) { reader throws(JSONFailure) in
-            try reader.underlyingError()
+            let error = try reader.error(isUnderlying: true)
+            return RecordedError.Underlying(domain: error.domain, code: error.code, name: error.name)
         }
-    }
-
-    private mutating func underlyingError() throws(JSONFailure) -> RecordedError.Underlying {
-        var code: Int64?
-        var error = RecordedError.Underlying(code: 0)
-        let start = try beginObject()
-        while let key = try nextKey() {
-            switch key {
-            case "domain": error.domain = try string(limit: Limits.labelLength)
-            case "code": code = try integer(in: -Limits.largestInteger...Limits.largestInteger)
-            case "name": error.name = try string(limit: Limits.labelLength, atLeast: 1)
-            default: try skipValue()
-            }
-        }
-        error.code = try required(code, "code", at: start)
-        return error
     }
 
     package mutating func headerFields() throws(JSONFailure) -> [HeaderField] {

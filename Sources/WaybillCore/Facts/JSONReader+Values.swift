@@ -13,6 +13,17 @@ extension JSONReader {
         return value
     }
 
+    /// Returns a reader at the value of the object's next member of that name; `nil` if there is none.
+    func ahead(at name: StaticString) throws(JSONFailure) -> JSONReader? {
+        var ahead = self
+        try ahead.beginObject()
+        while let key = try ahead.nextKey() {
+            if name ~= key { return ahead }
+            try ahead.skipValue()
+        }
+        return nil
+    }
+
     package mutating func valueText() throws(JSONFailure) -> String {
         skipWhitespace()
         let start = offset
@@ -21,11 +32,8 @@ extension JSONReader {
     }
 
     package mutating func numberText() throws(JSONFailure) -> String {
-        let first = next
-        guard first == UInt8(ascii: "-") || first.isDigit else { throw unexpected("a number") }
-        let start = offset
-        _ = try scanNumber()
-        return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+        guard next == UInt8(ascii: "-") || next.isDigit else { throw unexpected("a number") }
+        return try valueText()
     }
 
     /// Reads an integer from 0 to 2^53 - 1, or to the maximum of its type on this platform.
@@ -133,14 +141,21 @@ extension JSONReader {
             else { return nil }
             offset = (hours * 60 + minutes) * (bytes[place] == UInt8(ascii: "-") ? -60 : 60)
         }
-        // Days since 1970 by counting years from March: howardhinnant.github.io/date_algorithms.html.
-        let (shifted, march) = (month <= 2 ? year - 1 : year, (month + 9) % 12)
+        guard let days = CalendarDay.number(year, month, day) else { return nil }
+        let minutes = (Int64(days) * 24 + Int64(hour)) * 60 + Int64(minute)
+        return (minutes * 60 + Int64(second - offset)) * 1_000_000 + microseconds
+    }
+}
+
+package enum CalendarDay {
+    /// The days since 1970 to a day of the Gregorian calendar, with months from 1; `nil` if the month is shorter.
+    package static func number(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         let length = [
             31, year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31,
         ]
         guard day <= length[month - 1] else { return nil }
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (153 * march + 2) / 5 + day - 719_469
-        let minutes = (Int64(days) * 24 + Int64(hour)) * 60 + Int64(minute)
-        return (minutes * 60 + Int64(second - offset)) * 1_000_000 + microseconds
+        // By counting years from March: howardhinnant.github.io/date_algorithms.html.
+        let (shifted, march) = (month <= 2 ? year - 1 : year, (month + 9) % 12)
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (153 * march + 2) / 5 + day - 719_469
     }
 }

@@ -71,11 +71,7 @@ package enum TraceState {
         else {
             return nil
         }
-        let members = value.split(separator: ",").map { member in
-            let isSpace = { (character: Character) in character == " " || character == "\t" }
-            return String(member.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
-        }
-        let others = members.filter { !$0.isEmpty && !$0.hasPrefix("\(key)=") }
+        let others = value.split(separator: ",").map(\.trimmed).filter { !$0.isEmpty && !$0.hasPrefix("\(key)=") }
         guard !others.isEmpty, others.allSatisfy({ $0.contains("=") }) else { return nil }
         return others.prefix(memberLimit - 1).joined(separator: ",")
     }

@@ -80,17 +80,13 @@ extension TransactionHeader {
     /// let transactions = TransactionManager { $0.header = .legacy(name: "fp-apptxn-id") }
     /// ```
     public struct Format: Hashable, Sendable {
-        private enum Form: Hashable, Sendable {
-            case standard, legacy
-        }
-
         /// The field's name: a token (RFC 9110, section 5.6.2), compared without regard to case.
         public let name: String
-        private let form: Form
+        private let isLegacy: Bool
 
         /// Returns the form of ``TransactionHeader``: `"<guid>";u=17;s="<source>";n=42`.
         public static func standard(name: String = TransactionHeader.fieldName) -> Format {
-            Format(name: name, form: .standard)
+            Format(name: name, isLegacy: false)
         }
 
         /// Returns the form of PEAppTransaction Logging (2015): `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`.
@@ -99,37 +95,22 @@ extension TransactionHeader {
         /// requests also carry `Waybill-Transaction`. Servers prefer that field if they receive both.
         ///
         /// - Parameter name: The name that the old manager uses, e.g. `apptxn-id`; not `Waybill-Transaction`.
-        public static func legacy(name: String) -> Format { Format(name: name, form: .legacy) }
+        public static func legacy(name: String) -> Format { Format(name: name, isLegacy: true) }
 
-        package var fieldNames: [String] {
-            switch form {
-            case .standard: [name]
-            case .legacy: [TransactionHeader.fieldName, name]
-            }
-        }
+        package var fieldNames: [String] { isLegacy ? [TransactionHeader.fieldName, name] : [name] }
 
-        package var isAmbiguous: Bool {
-            switch form {
-            case .standard: false
-            case .legacy: name.lowercased() == TransactionHeader.fieldName.lowercased()
-            }
-        }
+        package var isAmbiguous: Bool { isLegacy && name.lowercased() == TransactionHeader.fieldName.lowercased() }
 
         package func fields(_ header: TransactionHeader) -> [String: String] {
-            switch form {
-            case .standard: [name: header.description]
-            case .legacy: [TransactionHeader.fieldName: header.description, name: header.legacyDescription]
-            }
+            isLegacy
+                ? [TransactionHeader.fieldName: header.description, name: header.legacyDescription]
+                : [name: header.description]
         }
 
         /// Reads a received header, and returns whether any of its fields exists. `field` must ignore case.
         package func read(_ field: (String) -> String?) -> (header: TransactionHeader?, isThere: Bool) {
-            let standard: String?
-            var old: String?
-            switch form {
-            case .standard: standard = field(name)
-            case .legacy: (standard, old) = (field(TransactionHeader.fieldName), field(name))
-            }
+            let standard = field(isLegacy ? TransactionHeader.fieldName : name)
+            let old = isLegacy ? field(name) : nil
             let header =
                 standard.flatMap { TransactionHeader(parsing: $0) } ?? old.flatMap { TransactionHeader(legacy: $0) }
             return (header, standard != nil || old != nil)

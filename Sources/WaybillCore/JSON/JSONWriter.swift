@@ -254,7 +254,7 @@ package struct JSONText {
 extension JSONEncoder {
     package static func waybill() -> JSONEncoder {
         let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .custom { path in RecordKey(RecordKey.snakeCase(path.last?.stringValue ?? "")) }
+        encoder.keyEncodingStrategy = .custom { path in MemberKey(stringValue: path.last?.stringValue.snakeCase ?? "") }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
@@ -265,21 +265,15 @@ extension JSONEncoder {
 extension JSONDecoder {
     package static func waybill() -> JSONDecoder {
         let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .custom { path in RecordKey(RecordKey.camelCase(path.last?.stringValue ?? "")) }
+        decoder.keyDecodingStrategy = .custom { path in MemberKey(stringValue: path.last?.stringValue.camelCase ?? "") }
         return decoder
     }
 }
 
-package struct RecordKey: CodingKey {
-    package var stringValue: String
-    package var intValue: Int? { nil }
-
-    package init(_ stringValue: String) { self.stringValue = stringValue }
-    package init?(stringValue: String) { self.init(stringValue) }
-    package init?(intValue: Int) { nil }
-
-    package static func snakeCase(_ name: String) -> String {
-        let name = name.hasSuffix("Microseconds") ? name.dropLast(12) + "Us" : name[...]
+extension String {
+    /// A property's name as answers have it: `begunMicroseconds` is `begun_us`.
+    package var snakeCase: String {
+        let name = hasSuffix("Microseconds") ? dropLast(12) + "Us" : self[...]
         var result = ""
         for character in name {
             if character.isUppercase { result += "_" }
@@ -288,9 +282,9 @@ package struct RecordKey: CodingKey {
         return result
     }
 
-    package static func camelCase(_ name: String) -> String {
-        let words = name.split(separator: "_", omittingEmptySubsequences: false)
-        guard let first = words.first else { return name }
+    package var camelCase: String {
+        let words = split(separator: "_", omittingEmptySubsequences: false)
+        guard let first = words.first else { return self }
         return words.dropFirst().enumerated().reduce(into: String(first)) { result, word in
             let isUnit = word.offset == words.count - 2 && word.element == "us"
             result += isUnit ? "Microseconds" : word.element.prefix(1).uppercased() + word.element.dropFirst()

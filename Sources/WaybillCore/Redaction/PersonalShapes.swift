@@ -49,10 +49,9 @@ extension SecretShapes {
 
     /// `icon@2x.png`
     private static let fileTypes = Set(
-        "png jpg jpeg gif svg webp avif ico pdf js mjs cjs css map json html xml txt ts tsx jsx woff ttf swift dylib"
-            .split(
-                separator: " "
-            ).map { Array($0.utf8) })
+        wordsOf: """
+            png jpg jpeg gif svg webp avif ico pdf js mjs cjs css map json html xml txt ts tsx jsx woff ttf swift dylib
+            """)
 
     // MARK: Telephone numbers (ITU-T E.164)
 
@@ -105,15 +104,11 @@ extension SecretShapes {
     }
 
     /// Words before numbers with similar groups.
-    private static let goods = words(
-        "order part sku item ref reference serial model invoice lot batch article ticket case")
+    private static let goods = Set(
+        wordsOf: "order part sku item ref reference serial model invoice lot batch article ticket case")
 
     /// Words before random-looking values that are no secrets.
-    static let checksums = words("etag hash checksum digest integrity fingerprint commit blob")
-
-    private static func words(_ text: String) -> Set<[UInt8]> {
-        Set(text.split(separator: " ").map { Array($0.utf8) })
-    }
+    static let checksums = Set(wordsOf: "etag hash checksum digest integrity fingerprint commit blob")
 
     /// Whether one of these words precedes `index`, with only punctuation between them.
     static func names(_ bytes: [UInt8], before index: Int, _ words: Set<[UInt8]>) -> Bool {

@@ -18,8 +18,7 @@ enum PlainWords {
         return value.count < 16 && (nothings.contains(value.map(\.lowercased)) || progress(value) == value.count)
     }
 
-    private static let nothings = Set(
-        ["true", "false", "yes", "no", "null", "nil", "none", "undefined"].map { Array($0.utf8) })
+    private static let nothings = Set(wordsOf: "true false yes no null nil none undefined")
 
     static func progress(_ bytes: some Collection<UInt8>) -> Int? {
         let done = bytes.prefix(5).prefix(while: \.isDigit)
@@ -73,24 +72,22 @@ enum PlainWords {
     }
 
     private static let sourceTypes = Set(
-        "swift m mm h c cc cpp hpp cs go rs rb py kt java ts tsx jsx vue php sh sql".split(separator: " ").map {
-            Array($0.utf8)
-        })
+        wordsOf: "swift m mm h c cc cpp hpp cs go rs rb py kt java ts tsx jsx vue php sh sql")
 
     /// Whether the word describes a secret without revealing it: `password is required`.
     static func isSaid(_ word: some Sequence<UInt8>) -> Bool { said.contains(word.prefix(16).map(\.lowercased)) }
 
     private static let said = Set(
-        """
-        a about absent accepted active already also always an and at available being blank blocked case checked closed
-        correct created deleted denied different disabled done due empty enabled encrypted ended expired expiring failed false
-        forbidden for from gone good hashed hidden ignored in inactive incomplete incorrect invalid it just kept known
-        left less limited locked lost mandatory malformed misconfigured mismatched missing more never new nil no not
-        now null ok old on one only opened optional or out outdated over passed pending present protected provided read ready
-        refreshed rejected removed renewed required reset revoked rotated safe same saved sensitive sent set shared
-        short so stale started still stored that the there to too true unauthorized unavailable undefined unknown unset
-        unsupported updated used valid verified very weak what where wrong yours
-        """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
+        wordsOf: """
+            a about absent accepted active already also always an and at available being blank blocked case checked closed
+            correct created deleted denied different disabled done due empty enabled encrypted ended expired expiring failed false
+            forbidden for from gone good hashed hidden ignored in inactive incomplete incorrect invalid it just kept known
+            left less limited locked lost mandatory malformed misconfigured mismatched missing more never new nil no not
+            now null ok old on one only opened optional or out outdated over passed pending present protected provided read ready
+            refreshed rejected removed renewed required reset revoked rotated safe same saved sensitive sent set shared
+            short so stale started still stored that the there to too true unauthorized unavailable undefined unknown unset
+            unsupported updated used valid verified very weak what where wrong yours
+            """)
 
     /// Whether these are separated or camel-case words, whose lengths show that they are not random.
     private static func areWords(_ text: ArraySlice<UInt8>, upTo limit: Int) -> Bool {
@@ -112,4 +109,8 @@ enum PlainWords {
         }
         return letters > 0 && allLetters >= 3 * (words - 1)
     }
+}
+
+extension Set<[UInt8]> {
+    init(wordsOf text: String) { self.init(text.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }) }
 }

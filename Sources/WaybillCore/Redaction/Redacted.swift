@@ -14,8 +14,16 @@ extension Redacted: Encodable where Value: Encodable {
 }
 
 package protocol Redactable {
-    /// Returns a copy with every string redacted. Rules may be newer than the capture.
-    func redacted(by redactor: Redactor) -> Self
+    /// Redacts every string. Rules may be newer than the capture.
+    mutating func redact(by redactor: Redactor)
+}
+
+extension Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var copy = self
+        copy.redact(by: redactor)
+        return copy
+    }
 }
 
 extension Redactor {
@@ -23,48 +31,55 @@ extension Redactor {
 }
 
 extension Array: Redactable where Element: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { map { $0.redacted(by: redactor) } }
+    package mutating func redact(by redactor: Redactor) {
+        for index in indices { self[index].redact(by: redactor) }
+    }
 }
 
 extension Optional: Redactable where Wrapped: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { map { $0.redacted(by: redactor) } }
+    package mutating func redact(by redactor: Redactor) { self?.redact(by: redactor) }
 }
 
 /// Redacts the values only, because keys are IDs.
 extension Dictionary: Redactable where Value: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { mapValues { $0.redacted(by: redactor) } }
+    package mutating func redact(by redactor: Redactor) { self = mapValues { $0.redacted(by: redactor) } }
 }
 
 extension String: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redactor.text(self) }
+    package mutating func redact(by redactor: Redactor) { self = redactor.text(self) }
 }
 
-extension Fact: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redactor.fact(self) }
+extension Attributes: Redactable {
+    package mutating func redact(by redactor: Redactor) { self = redactor.attributes(self).0 }
+}
+
+extension RecordedError: Redactable {
+    package mutating func redact(by redactor: Redactor) { self = redactor.error(self) }
 }
 
 extension SourceIdentity: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redactor.source(self) }
+    package mutating func redact(by redactor: Redactor) {
+        app.redact(by: redactor)
+        appVersion.redact(by: redactor)
+        device.redact(by: redactor)
+        os.redact(by: redactor)
+        osVersion.redact(by: redactor)
+        attributes.redact(by: redactor)
+    }
 }
 
 extension RecordedName: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        RecordedName(useCase: useCase, event: event, name: redactor.text(name))
-    }
+    package mutating func redact(by redactor: Redactor) { name.redact(by: redactor) }
 }
 
 extension TransactionSet: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var set = self
-        for index in set.sources.indices { set.sources[index].redact(by: redactor) }
-        return set
-    }
+    package mutating func redact(by redactor: Redactor) { sources.redact(by: redactor) }
 }
 
-extension TransactionSet.Share {
-    fileprivate mutating func redact(by redactor: Redactor) {
-        source = source.redacted(by: redactor)
-        names = names.redacted(by: redactor)
-        for index in facts.indices { facts[index] = facts[index].redacted(by: redactor) }
+extension TransactionSet.Share: Redactable {
+    package mutating func redact(by redactor: Redactor) {
+        source.redact(by: redactor)
+        names.redact(by: redactor)
+        facts.redact(by: redactor)
     }
 }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Removes secrets from records, at capture and again at export. It hides values under names like `password`, and
 /// values in the form of secrets anywhere. It never fails, and redacting twice changes nothing more.
@@ -28,6 +28,8 @@ package struct Redactor: Sendable {
         return String(decoding: redacted, as: UTF8.self)
     }
 
+    package func label(_ name: String) -> String { text(name).cut(to: Limits.labelLength) }
+
     package func value(_ value: String, named name: String) -> String {
         names.hides(value.utf8, under: name.utf8) ? Self.placeholder : text(value)
     }
@@ -41,45 +43,34 @@ package struct Redactor: Sendable {
         var result: Attributes = [:]
         var truncated = max(0, attributes.count - Limits.attributes)
         for (name, value) in attributes.sortedByName.prefix(Limits.attributes) {
-            let shortName = name.cut(to: Limits.nameLength)
             let (shortValue, isCut) = attribute(value, named: name)
-            if isCut || shortName != nil { truncated += 1 }
-            result[shortName ?? name] = shortValue
+            if isCut || name.isLonger(than: Limits.nameLength) { truncated += 1 }
+            result[name.cut(to: Limits.nameLength)] = shortValue
         }
         return (result, truncated)
     }
 
-    package func method(_ method: String) -> String {
-        method.isEmpty ? "GET" : cut(text(method), to: Limits.labelLength)
-    }
+    package func method(_ method: String) -> String { method.isEmpty ? "GET" : label(method) }
 
     package func headerFields(_ fields: [HeaderField]) -> [HeaderField] {
         fields.lazy.filter { !$0.name.isEmpty }.prefix(Limits.headerFields).map { field in
             HeaderField(
-                name: field.name.cut(to: Limits.nameLength) ?? field.name,
-                value: cut(value(field.value, named: field.name), to: Limits.fieldLength))
+                name: field.name.cut(to: Limits.nameLength),
+                value: value(field.value, named: field.name).cut(to: Limits.fieldLength))
         }
-    }
-
-    package func headerFields(_ fields: some Sequence<(name: String, value: String)>) -> [HeaderField] {
-        headerFields(fields.map { HeaderField(name: $0.name, value: $0.value) })
     }
 
     /// Redacts an error and applies the limits. A code beyond 2^53 becomes the nearest that fits.
     package func error(_ error: RecordedError) -> RecordedError {
         RecordedError(
-            domain: label(error.domain), code: number(error.code), name: name(error.name),
+            domain: label(error.domain), code: error.code.bounded, name: name(error.name),
             underlying: error.underlying.prefix(Limits.underlyingErrors).map {
-                RecordedError.Underlying(domain: label($0.domain), code: number($0.code), name: name($0.name))
+                RecordedError.Underlying(domain: label($0.domain), code: $0.code.bounded, name: name($0.name))
             },
-            text: error.text.map { cut(text($0), to: Limits.textLength) })
+            text: error.text.map { text($0).cut(to: Limits.textLength) })
     }
 
-    private func label(_ label: String) -> String { cut(text(label), to: Limits.labelLength) }
-
     private func name(_ name: String?) -> String? { name.flatMap { $0.isEmpty ? nil : label($0) } }
-
-    private func number(_ code: Int64) -> Int64 { min(max(code, -Limits.largestInteger), Limits.largestInteger) }
 
     // MARK: Attributes
 
@@ -105,8 +96,7 @@ package struct Redactor: Sendable {
         case .bool: return (value, false)
         case .string(let string):
             let redacted = self.value(string, named: name)
-            let short = redacted.cut(to: Limits.valueLength)
-            return (.string(short ?? redacted), short != nil)
+            return (.string(redacted.cut(to: Limits.valueLength)), redacted.isLonger(than: Limits.valueLength))
         case .integer(let integer):
             let digits = "\(integer)"
             let redacted = isSecret(integer, named: name) ? Self.placeholder : text(digits)
@@ -117,115 +107,84 @@ package struct Redactor: Sendable {
             return double.isFinite ? (value, false) : (.string("\(double)"), true)
         }
     }
-
-    func cut(_ text: String, to limit: Int) -> String { text.cut(to: limit) ?? text }
 }
 
-extension Redactor {
-    /// Redacts a fact by the current rules, for facts that an older version or another recorder captured.
-    package func fact(_ fact: Fact) -> Fact {
-        var fact = fact
-        switch fact.content {
-        case .opened(let content): if !content.attributes.isEmpty { fact.content = .opened(content.redacted(by: self)) }
-        case .event(let content): if !content.isPlain { fact.content = .event(content.redacted(by: self)) }
-        case .attributesSet(let content): fact.content = .attributesSet(content.redacted(by: self))
-        case .closed(let content):
-            if !content.attributes.isEmpty || content.error != nil {
-                fact.content = .closed(content.redacted(by: self))
+/// Redacts by the current rules, for facts that an older version or another recorder captured.
+extension Fact: Redactable {
+    package mutating func redact(by redactor: Redactor) {
+        switch content {
+        case .opened(let opened): if !opened.attributes.isEmpty { content = .opened(opened.redacted(by: redactor)) }
+        case .event(let event): if !event.isPlain { content = .event(event.redacted(by: redactor)) }
+        case .attributesSet(let changes): content = .attributesSet(changes.redacted(by: redactor))
+        case .closed(let closed):
+            if !closed.attributes.isEmpty || closed.error != nil { content = .closed(closed.redacted(by: redactor)) }
+        case .unknown(var unknown):
+            let members = redactor.body(Array(unknown.members.utf8), contentType: "application/json")
+            unknown.kind.redact(by: redactor)
+            unknown.members = String(decoding: members, as: UTF8.self)
+            content = .unknown(unknown)
+        case .exchangeOpened(let opened): content = .exchangeOpened(opened.redacted(by: redactor))
+        case .exchangeClosed(let closed):
+            if !closed.headerFields.isEmpty || closed.error != nil || !closed.transfer.isEmpty {
+                content = .exchangeClosed(closed.redacted(by: redactor))
             }
-        case .unknown(let content):
-            let members = body(Array(content.members.utf8), contentType: "application/json")
-            fact.content = .unknown(
-                Fact.Unknown(kind: text(content.kind), members: String(decoding: members, as: UTF8.self)))
-        case .exchangeOpened(let content): fact.content = .exchangeOpened(content.redacted(by: self))
-        case .exchangeClosed(let content):
-            guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else {
-                return fact
-            }
-            fact.content = .exchangeClosed(content.redacted(by: self))
         }
-        return fact
-    }
-
-    package func transfer(_ transfer: Fact.Transfer) -> Fact.Transfer {
-        var transfer = transfer
-        transfer.httpVersion = transfer.httpVersion.map { cut(text($0), to: Limits.labelLength) }
-        transfer.rule = transfer.rule.map { cut(text($0), to: Limits.labelLength) }
-        transfer.redirects = transfer.redirects.prefix(Limits.redirects).map { redirect in
-            var redirect = redirect
-            redirect.url = cut(wholeURL(redirect.url), to: Limits.fieldLength)
-            return redirect
-        }
-        if let reason = transfer.webSocket?.closeReason {
-            transfer.webSocket?.closeReason = cut(text(reason), to: Limits.labelLength)
-        }
-        return transfer
     }
 }
 
 extension Fact.Opened: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var content = self
-        content.attributes = redactor.attributes(attributes).0
-        return content
-    }
+    package mutating func redact(by redactor: Redactor) { attributes.redact(by: redactor) }
 }
 
 extension Fact.Event: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var content = self
-        content.attributes = redactor.attributes(attributes).0
-        content.error = error.map(redactor.error)
-        return content
+    package mutating func redact(by redactor: Redactor) {
+        error.redact(by: redactor)
+        attributes.redact(by: redactor)
     }
 }
 
 extension Fact.AttributesSet: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        Fact.AttributesSet(
-            attributes: redactor.attributes(attributes).0,
-            removed: removed.prefix(Limits.attributes).map { redactor.cut($0, to: Limits.nameLength) })
+    package mutating func redact(by redactor: Redactor) {
+        attributes.redact(by: redactor)
+        removed = removed.prefix(Limits.attributes).map { $0.cut(to: Limits.nameLength) }
     }
 }
 
 extension Fact.Closed: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var content = self
-        content.attributes = redactor.attributes(attributes).0
-        content.error = error.map(redactor.error)
-        return content
+    package mutating func redact(by redactor: Redactor) {
+        error.redact(by: redactor)
+        attributes.redact(by: redactor)
     }
 }
 
 extension Fact.ExchangeOpened: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var content = self
-        content.method = redactor.text(method)
-        content.host = host.map(redactor.text)
-        content.path = redactor.path(path)
-        content.query = query.map(redactor.form)
-        content.headerFields = redactor.headerFields(headerFields)
-        return content
+    package mutating func redact(by redactor: Redactor) {
+        method.redact(by: redactor)
+        host.redact(by: redactor)
+        path = redactor.path(path)
+        query = query.map(redactor.form)
+        headerFields = redactor.headerFields(headerFields)
     }
 }
 
 extension Fact.ExchangeClosed: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var content = self
-        content.headerFields = redactor.headerFields(headerFields)
-        content.error = error.map(redactor.error)
-        content.transfer = redactor.transfer(transfer)
-        return content
+    package mutating func redact(by redactor: Redactor) {
+        headerFields = redactor.headerFields(headerFields)
+        error.redact(by: redactor)
+        transfer.redact(by: redactor)
     }
 }
 
-extension Redactor {
-    package func source(_ source: SourceIdentity) -> SourceIdentity {
-        SourceIdentity(
-            id: source.id, installation: source.installation, app: text(source.app),
-            appVersion: text(source.appVersion),
-            device: text(source.device), os: text(source.os), osVersion: text(source.osVersion),
-            attributes: attributes(source.attributes).0)
+extension Fact.Transfer: Redactable {
+    package mutating func redact(by redactor: Redactor) {
+        httpVersion = httpVersion.map(redactor.label)
+        rule = rule.map(redactor.label)
+        redirects = redirects.prefix(Limits.redirects).map { redirect in
+            var redirect = redirect
+            redirect.url = redactor.wholeURL(redirect.url).cut(to: Limits.fieldLength)
+            return redirect
+        }
+        if let reason = webSocket?.closeReason { webSocket?.closeReason = redactor.label(reason) }
     }
 }
 
@@ -241,8 +200,6 @@ package struct RedactedURL: Equatable, Sendable {
 }
 
 extension Redactor {
-    package func url(_ url: URL) -> RedactedURL { self.url(url.absoluteString) }
-
     package func wholeURL(_ url: String) -> String {
         // A server records URLs without a scheme, and their host must not be taken for one: `localhost:8080/login`.
         let hasScheme = url.contains("://")
@@ -259,11 +216,11 @@ extension Redactor {
         var result = RedactedURL()
         var rest = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
         if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
-            result.query = cut(text(form(rest[(mark + 1)...])), to: Limits.fieldLength)
+            result.query = text(form(rest[(mark + 1)...])).cut(to: Limits.fieldLength)
             rest = rest[..<mark]
         }
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
-            result.scheme = cut(text(rest[..<colon]).lowercased(), to: Limits.labelLength)
+            result.scheme = text(rest[..<colon]).lowercased().cut(to: Limits.labelLength)
             rest = rest[(colon + 1)...]
             guard rest.first == UInt8(ascii: "/") else {
                 result.path = Self.placeholder
@@ -276,7 +233,7 @@ extension Redactor {
             (result.host, result.port) = hostAndPort(authority)
             rest = rest[authority.endIndex...]
         }
-        result.path = cut(text(path(rest)), to: Limits.fieldLength)
+        result.path = text(path(rest)).cut(to: Limits.fieldLength)
         return result
     }
 
@@ -345,10 +302,10 @@ extension Redactor {
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
         // Colons inside the brackets of an IPv6 address don't count.
         guard let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) else {
-            return (host.isEmpty ? nil : cut(text(host).lowercased(), to: Limits.labelLength), nil)
+            return (host.isEmpty ? nil : text(host).lowercased().cut(to: Limits.labelLength), nil)
         }
         let port = Int(text(host[(colon + 1)...])).flatMap { (0...65_535).contains($0) ? $0 : nil }
-        return (cut(text(host[..<colon]).lowercased(), to: Limits.labelLength), port)
+        return (text(host[..<colon]).lowercased().cut(to: Limits.labelLength), port)
     }
 
     private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }

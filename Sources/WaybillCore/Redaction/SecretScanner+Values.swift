@@ -15,7 +15,7 @@ extension SecretScanner {
         return bytes[value.upperBound - 1].isOne(of: "[{(")
     }
 
-    private func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+    private func isEndOfLine(_ byte: UInt8) -> Bool { byte.isOne(of: "\r\n") }
 
     private func isBlockMark(_ text: ArraySlice<UInt8>) -> Bool {
         guard let first = text.first, first == UInt8(ascii: "|") || first == UInt8(ascii: ">") else { return false }
@@ -25,8 +25,7 @@ extension SecretScanner {
     func column(of name: Range<Int>) -> Int {
         var start = name.lowerBound
         while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
-        return bytes[start...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-") }
-            .count
+        return bytes[start...].prefix { $0.isOne(of: " \t-") }.count
     }
 
     mutating func block(at index: Int) -> Range<Int>? {
@@ -39,11 +38,7 @@ extension SecretScanner {
             let next = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
             let line = bytes[start..<next]
             guard Self.isInBlock(line, of: column) else { break }
-            if first == nil {
-                first = line.firstIndex {
-                    $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") && $0 != UInt8(ascii: "\r")
-                }
-            }
+            if first == nil { first = line.firstIndex { !$0.isOne(of: " \t\r") } }
             last = next
             start = next + 1
         }
@@ -54,7 +49,7 @@ extension SecretScanner {
 
     /// Whether a line belongs to the value of a name at a column: blank, indented deeper, or an item at that column.
     static func isInBlock(_ line: ArraySlice<UInt8>, of column: Int) -> Bool {
-        let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let text = line.drop { $0.isOne(of: " \t") }
         guard let first = text.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return true }
         let indentation = text.startIndex - line.startIndex
         if indentation > column { return true }
@@ -65,11 +60,7 @@ extension SecretScanner {
     // MARK: Values
 
     func startOfValue(from start: Int) -> Int {
-        var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") {
-            first += 1
-        }
-        return first
+        bytes[start...].firstIndex { !$0.isOne(of: " \t") } ?? bytes.count
     }
 
     /// Returns the value from `start` on, after white space. If its end is unclear, a longer range is safer.

@@ -12,8 +12,8 @@ extension JSONReader {
     mutating func clocks(_ room: inout Int) throws(JSONFailure) -> [ClockAnchor] {
         skipWhitespace()
         let start = offset
-        var clocks: [ClockAnchor] = []
-        try array(of: "clock anchors", &room) { reader, start throws(JSONFailure) in
+        var last: Int64?
+        let clocks = try array(of: "clock anchors", &room) { (reader, start) throws(JSONFailure) -> ClockAnchor in
             var at: Int64?
             var distance: Int64?
             while let key = try reader.nextKey() {
@@ -26,18 +26,18 @@ extension JSONReader {
             let clock = ClockAnchor(
                 atMicroseconds: try reader.required(at, "at_us", at: start),
                 offsetMicroseconds: try reader.required(distance, "offset_us", at: start))
-            if let last = clocks.last, last.atMicroseconds >= clock.atMicroseconds {
+            if let last, last >= clock.atMicroseconds {
                 throw JSONFailure(.invalid, at: start, "a clock anchor later than the one before was expected")
             }
-            clocks.append(clock)
+            last = clock.atMicroseconds
+            return clock
         }
         guard !clocks.isEmpty else { throw JSONFailure(.invalid, at: start, "at least one clock anchor was expected") }
         return clocks
     }
 
     mutating func names(_ room: inout Int) throws(JSONFailure) -> [RecordedName] {
-        var names: [RecordedName] = []
-        try array(of: "names", &room) { reader, start throws(JSONFailure) in
+        try array(of: "names", &room) { (reader, start) throws(JSONFailure) -> RecordedName in
             var useCase: Int?
             var event: Int?
             var name: String?
@@ -49,12 +49,10 @@ extension JSONReader {
                 default: try reader.skipValue()
                 }
             }
-            names.append(
-                RecordedName(
-                    useCase: try reader.required(useCase, "use_case", at: start), event: event,
-                    name: try reader.required(name, "name", at: start)))
+            return RecordedName(
+                useCase: try reader.required(useCase, "use_case", at: start), event: event,
+                name: try reader.required(name, "name", at: start))
         }
-        return names
     }
 
     mutating func ledger() throws(JSONFailure) -> Ledger {
@@ -101,8 +99,7 @@ extension JSONReader {
     }
 
     mutating func droppedRanges(_ room: inout Int) throws(JSONFailure) -> [DroppedRange] {
-        var ranges: [DroppedRange] = []
-        try array(of: "ranges of dropped facts", &room) { reader, start throws(JSONFailure) in
+        try array(of: "ranges of dropped facts", &room) { (reader, start) throws(JSONFailure) -> DroppedRange in
             var first: Int64?
             var last: Int64?
             var reason: Ledger.DropReason?
@@ -125,9 +122,8 @@ extension JSONReader {
                 last: try reader.required(last, "last", at: start),
                 reason: try reader.required(reason, "reason", at: start))
             guard range.first <= range.last else { throw JSONFailure(.invalid, at: start, "`last` is below `first`") }
-            ranges.append(range)
+            return range
         }
-        return ranges
     }
 
     private static func tooMany(_ what: String, at start: Int) -> JSONFailure {
@@ -136,25 +132,30 @@ extension JSONReader {
     }
 
     /// Reads an array of objects, bounded because a hostile body can make many of few bytes.
-    mutating func array(
-        of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Void
-    ) throws(JSONFailure) {
+    mutating func array<Element>(
+        of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Element
+    ) throws(JSONFailure) -> [Element] {
         skipWhitespace()
         let start = offset
         var left = room
-        try array { reader, element throws(JSONFailure) in
+        let elements = try array { (reader, element) throws(JSONFailure) -> Element in
             guard left > 0 else { throw Self.tooMany(what, at: start) }
             left -= 1
-            try body(&reader, element)
+            return try body(&reader, element)
         }
         room = left
+        return elements
     }
 
-    mutating func array(_ body: (inout JSONReader, Int) throws(JSONFailure) -> Void) throws(JSONFailure) {
+    mutating func array<Element>(
+        _ body: (inout JSONReader, Int) throws(JSONFailure) -> Element
+    ) throws(JSONFailure) -> [Element] {
+        var elements: [Element] = []
         try beginArray()
         while try nextElement() {
             let start = try beginObject()
-            try body(&self, start)
+            elements.append(try body(&self, start))
         }
+        return elements
     }
 }

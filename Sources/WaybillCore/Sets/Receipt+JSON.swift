@@ -10,7 +10,7 @@ extension Receipt {
             writer.member("sequence", rejection.sequence)
             writer.member("index", rejection.index)
             // A longer reason would make the receipt unreadable.
-            writer.member("reason", rejection.reason.cut(to: Limits.textLength) ?? rejection.reason)
+            writer.member("reason", rejection.reason.cut(to: Limits.textLength))
         }
         writer.array("refused", refusedSources) { refused, writer in
             writer.member("source", refused.source)
@@ -58,8 +58,7 @@ extension Receipt {
     }
 
     private static func refusedSources(_ reader: inout JSONReader) throws(JSONFailure) -> [RefusedSource] {
-        var refused: [RefusedSource] = []
-        try reader.array { reader, start throws(JSONFailure) in
+        try reader.array { (reader, start) throws(JSONFailure) -> RefusedSource in
             var source: GUID?
             var reason = ""
             while let key = try reader.nextKey() {
@@ -69,14 +68,12 @@ extension Receipt {
                 default: try reader.skipValue()
                 }
             }
-            refused.append(RefusedSource(source: try reader.required(source, "source", at: start), reason: reason))
+            return RefusedSource(source: try reader.required(source, "source", at: start), reason: reason)
         }
-        return refused
     }
 
     private static func rejections(_ reader: inout JSONReader) throws(JSONFailure) -> [Receipt.Rejection] {
-        var rejections: [Receipt.Rejection] = []
-        try reader.array { reader, start throws(JSONFailure) in
+        try reader.array { (reader, start) throws(JSONFailure) -> Receipt.Rejection in
             var source: GUID?
             var sequence: Int64?
             var index: Int?
@@ -90,12 +87,10 @@ extension Receipt {
                 default: try reader.skipValue()
                 }
             }
-            rejections.append(
-                Receipt.Rejection(
-                    source: try reader.required(source, "source", at: start), sequence: sequence,
-                    index: try reader.required(index, "index", at: start), reason: reason))
+            return Receipt.Rejection(
+                source: try reader.required(source, "source", at: start), sequence: sequence,
+                index: try reader.required(index, "index", at: start), reason: reason)
         }
-        return rejections
     }
 }
 

@@ -29,6 +29,18 @@ package struct SourceIdentity: Equatable, Sendable {
     }
 }
 
+package struct AppVersion: Hashable, Sendable {
+    package var app: String
+    package var version: String
+
+    package init(app: String, version: String) {
+        self.app = app
+        self.version = version
+    }
+
+    package init(_ source: SourceIdentity) { self.init(app: source.app, version: source.appVersion) }
+}
+
 /// Maps source time to wall time, from this moment to the next anchor: wall time = source time + offset.
 package struct ClockAnchor: Hashable, Sendable {
     /// Microseconds since the start of the source.

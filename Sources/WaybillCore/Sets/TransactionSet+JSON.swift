@@ -202,25 +202,24 @@ private struct ShareReader {
 
     init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
         var id: GUID?
-        var source = SourceIdentity(id: GUID(high: 0, low: 0))
         var clocks: [ClockAnchor]?
         var ledger: Ledger?
-        var share = TransactionSet.Share(source: source, clocks: [])
+        var share = TransactionSet.Share(source: SourceIdentity(id: GUID(high: 0, low: 0)), clocks: [])
         var order = FactOrder()
-        var rejected: [Rejected] = []
+        var rejected: [Receipt.Rejection] = []
         let start = try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "source": id = try reader.guid()
-            case "installation": source.installation = try reader.guid()
+            case "installation": share.source.installation = try reader.guid()
             case "source_proof": share.sourceProof = try reader.identityProof()
             case "installation_proof": share.installationProof = try reader.identityProof()
-            case "app": source.app = try reader.string(limit: Limits.labelLength)
-            case "app_version": source.appVersion = try reader.string(limit: Limits.labelLength)
-            case "device": source.device = try reader.string(limit: Limits.labelLength)
-            case "os": source.os = try reader.string(limit: Limits.labelLength)
-            case "os_version": source.osVersion = try reader.string(limit: Limits.labelLength)
-            case "attributes": source.attributes = try reader.attributes()
+            case "app": share.source.app = try reader.string(limit: Limits.labelLength)
+            case "app_version": share.source.appVersion = try reader.string(limit: Limits.labelLength)
+            case "device": share.source.device = try reader.string(limit: Limits.labelLength)
+            case "os": share.source.os = try reader.string(limit: Limits.labelLength)
+            case "os_version": share.source.osVersion = try reader.string(limit: Limits.labelLength)
+            case "attributes": share.source.attributes = try reader.attributes()
             case "ended": share.hasEnded = try reader.bool()
             case "ended_by": share.endedBy = SourceEnd(name: try reader.string(limit: Limits.labelLength))
             case "clocks": clocks = try reader.clocks(&room.clocks)
@@ -230,7 +229,7 @@ private struct ShareReader {
             case "continues": share.continuedParts = try reader.continuedParts(&room.continuedParts)
             case "facts":
                 order = FactOrder()
-                (share.facts, rejected) = try Rejected.sorting(&reader, &order)
+                (share.facts, rejected) = try Self.facts(&reader, &order)
             default: try reader.skipValue()
             }
         }
@@ -239,8 +238,6 @@ private struct ShareReader {
             throw JSONFailure(
                 .invalid, at: start, "`sequence` is missing in a fact: omit it only in a source without `source`")
         }
-        source.id = id ?? source.id
-        share.source = source
         let anchors =
             clocks
             ?? order.wallIndices.first.map {
@@ -262,24 +259,16 @@ private struct ShareReader {
             ?? Ledger(
                 recorded: max(highest, count), delivered: max(0, highest - count), pending: count)
         self.share = share
-        rejections = rejected.map {
-            Receipt.Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
-        }
+        rejections = rejected
+        if let id { identify(as: id) }
     }
-}
 
-/// A fact that could not be read. Its source's ID may come later in the share.
-private struct Rejected {
-    var sequence: Int64?
-    var index: Int
-    var reason: String
-
-    /// Reads a list of facts, and sorts out those that are JSON but not facts.
-    static func sorting(
+    /// Reads a list of facts, and sorts out those that are JSON but not facts. Their source's ID may come later.
+    private static func facts(
         _ reader: inout JSONReader, _ order: inout FactOrder
-    ) throws(JSONFailure) -> ([Fact], [Rejected]) {
+    ) throws(JSONFailure) -> ([Fact], [Receipt.Rejection]) {
         var facts: [Fact] = []
-        var rejected: [Rejected] = []
+        var rejected: [Receipt.Rejection] = []
         var index = 0
         try reader.beginArray()
         while try reader.nextElement() {
@@ -299,8 +288,8 @@ private struct Rejected {
                 let bytes = UnsafeBufferPointer(rebasing: before.bytes[before.offset..<reader.offset])
                 let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)
                 rejected.append(
-                    Rejected(
-                        sequence: sequence(of: before), index: index,
+                    Receipt.Rejection(
+                        source: GUID(high: 0, low: 0), sequence: sequence(of: before), index: index,
                         reason: pointer.isEmpty ? error.message : "\(pointer): \(error.message)"))
             }
             index += 1
@@ -309,14 +298,8 @@ private struct Rejected {
     }
 
     private static func sequence(of reader: JSONReader) -> Int64? {
-        var reader = reader
-        do throws(JSONFailure) {
-            try reader.beginObject()
-            while let key = try reader.nextKey() {
-                if case "sequence" = key { return try reader.integer(in: 1...Limits.largestInteger) }
-                try reader.skipValue()
-            }
-        } catch {}  // the fact is being rejected for that very reason; only its number is wanted here
-        return nil
+        // A failure is no news: the fact is being rejected, and only its number is wanted here.
+        guard var ahead = try? reader.ahead(at: "sequence") else { return nil }
+        return try? ahead.integer(in: 1...Limits.largestInteger)
     }
 }

@@ -233,8 +233,7 @@ extension TransactionSet.Share {
 
 extension JSONReader {
     mutating func continuedParts(_ room: inout Int) throws(JSONFailure) -> [ContinuedPart] {
-        var parts: [ContinuedPart] = []
-        try array(of: "continued parts", &room) { reader, start throws(JSONFailure) in
+        try array(of: "continued parts", &room) { (reader, start) throws(JSONFailure) -> ContinuedPart in
             var part: Int64?
             var transaction: GUID?
             var useCase: Int?
@@ -246,12 +245,10 @@ extension JSONReader {
                 default: try reader.skipValue()
                 }
             }
-            parts.append(
-                ContinuedPart(
-                    part: try reader.required(part, "part", at: start),
-                    transaction: try reader.required(transaction, "transaction", at: start),
-                    useCase: try reader.required(useCase, "use_case", at: start)))
+            return ContinuedPart(
+                part: try reader.required(part, "part", at: start),
+                transaction: try reader.required(transaction, "transaction", at: start),
+                useCase: try reader.required(useCase, "use_case", at: start))
         }
-        return parts
     }
 }

@@ -31,7 +31,7 @@ public struct Erasure: Hashable, Sendable, Codable {
 }
 
 extension Erasure: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { self }
+    package func redact(by redactor: Redactor) {}
 }
 
 /// All cases but ``networkLogs`` erase whole transactions, with the parts of all sources.
@@ -69,11 +69,9 @@ public struct QuarantinedFact: Hashable, Sendable {
 }
 
 extension QuarantinedFact: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var quarantined = self
-        quarantined.reason = redactor.text(reason)
-        quarantined.fact = fact.redacted(by: redactor)
-        return quarantined
+    package mutating func redact(by redactor: Redactor) {
+        reason.redact(by: redactor)
+        fact.redact(by: redactor)
     }
 }
 
@@ -100,6 +98,10 @@ package struct AppTotal: Hashable, Sendable, Codable {
         self.sourceCount = sourceCount
         self.ledger = ledger
     }
+}
+
+extension AppTotal: Redactable {
+    package mutating func redact(by redactor: Redactor) { app.redact(by: redactor) }
 }
 
 /// The store keeps a pause, so it outlives the process and applies to all that share the store.

@@ -35,9 +35,7 @@ extension FixedWidthInteger {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
-}
 
-extension FixedWidthInteger {
     /// The share of a whole in thousandths, rounded toward 0. It is less exact if the product overflows.
     package func thousandths(of whole: Self) -> Int {
         let (product, isTooLarge) = multipliedReportingOverflow(by: 1000)

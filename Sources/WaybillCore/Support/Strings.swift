@@ -42,16 +42,24 @@ package struct MemberKey: CodingKey, ExpressibleByStringLiteral {
     package init?(intValue: Int) { nil }
 }
 
-extension String {
-    func isLonger(than limit: Int) -> Bool { utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil }
-
-    /// `nil` if the string is not longer than `limit`.
-    package func cut(to limit: Int) -> String? {
-        isLonger(than: limit) ? String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) : nil
+extension Substring {
+    var trimmed: Substring {
+        var text = drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
     }
 }
 
 extension String {
+    package func isLonger(than limit: Int) -> Bool {
+        utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil
+    }
+
+    /// The string, or its first `limit` Unicode scalars if it is longer.
+    package func cut(to limit: Int) -> String {
+        isLonger(than: limit) ? String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) : self
+    }
+
     /// The authority of a URL with this host, which may be a `Host` field with a port, or an IPv6 address without brackets.
     package func authority(port: Int64?) -> String {
         let hasSeveralColons = utf8.lazy.filter { $0 == UInt8(ascii: ":") }.prefix(2).count > 1
@@ -76,9 +84,7 @@ extension String {
         }
         return isSame ? text : nil
     }
-}
 
-extension String {
     /// The name with the smallest edit distance, at most a third of its length. Considers 2,000 names at most.
     package func nearest(among names: [String]) -> String? {
         let (longest, most) = (64, 2_000)

@@ -140,13 +140,12 @@ extension CompareAnswer {
             func points(_ rate: Double?) -> AnswerTable.Cell {
                 AnswerTable.Cell(value: .number(rate), shown: rate.map { "\($0.pointsText) points" } ?? "-")
             }
-            let interval = [difference.low, difference.high].map { $0?.pointsText ?? "?" }.joined(separator: " to ")
             let isKnown = difference.low != nil || difference.high != nil
             return AnswerTable.Row([
                 .text(rate.measure.rawValue), AnswerTable.Cell(value: .rate(rate.a.value)),
                 AnswerTable.Cell(value: .rate(rate.b.value)),
                 points(difference.value), points(difference.low), points(difference.high),
-                .text(isKnown ? "\(interval) points" : "unknown", .faint), rate.verdict.cell,
+                .text(isKnown ? "\(difference.pointsInterval) points" : "unknown", .faint), rate.verdict.cell,
             ])
         }
         table.rows += quantiles.map { quantile in

@@ -12,7 +12,7 @@ extension WhyAnswer {
             Field("others", "Others") { AnswerTable.Cell(value: .rate($0.others.value)) },
             Field("difference", "Points") { Self.points($0.difference.value) },
             Field("low") { Self.points($0.difference.low) }, Field("high") { Self.points($0.difference.high) },
-            Field(nil, "Interval", .interval) { .text($0.interval, .faint) },
+            Field(nil, "Interval", .interval) { .text($0.difference.pointsInterval, .faint) },
         ]
         var table = AnswerTable(differences, fields)
         table.heading = (subject, ", what sets \(chosen) chosen transactions apart from \(others) others")
@@ -34,11 +34,5 @@ extension WhyAnswer {
 
     private static func points(_ rate: Double?) -> AnswerTable.Cell {
         AnswerTable.Cell(value: .number(rate), shown: rate?.pointsText ?? "-")
-    }
-}
-
-extension WhyAnswer.Difference {
-    fileprivate var interval: String {
-        [difference.low, difference.high].map { $0?.pointsText ?? "?" }.joined(separator: " to ")
     }
 }

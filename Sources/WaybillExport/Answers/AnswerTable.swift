@@ -150,7 +150,7 @@ extension AnswerTable.Cell {
         case .text(let text): text ?? "-"
         case .count(let count): count.map(String.init) ?? "-"
         case .number(let number): number.map(Words.number) ?? "-"
-        case .rate(let rate): rate.map { Words.percent($0) } ?? "-"
+        case .rate(let rate): rate?.percentText ?? "-"
         case .share(let count, let total): Words.percent(count, of: total)
         case .byteCount(let count): Words.byteCount(count)
         case .time(let microseconds): microseconds.map(time) ?? "-"

@@ -3,8 +3,6 @@ import WaybillCore
 package import WaybillQueries
 
 extension DurationAnswer {
-    private typealias Row = (title: String, start: Int64?, numbers: DurationSegment.Step)
-
     /// Returns the table of all segments, that of the histogram, and if the question has steps, one over time for each
     /// segment.
     func tables(_ question: DurationQuestion, _ subject: String, in zone: TimeZone) -> [AnswerTable] {

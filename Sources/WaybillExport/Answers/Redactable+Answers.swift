@@ -2,187 +2,161 @@ package import WaybillCore
 package import WaybillQueries
 
 extension AnyAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
+    package mutating func redact(by redactor: Redactor) {
         switch self {
-        case .summary(let question, let answer): return .summary(question, answer.redacted(by: redactor))
-        case .duration(let question, let answer): return .duration(question, answer.redacted(by: redactor))
-        case .measure(let question, let answer): return .measure(question, answer.redacted(by: redactor))
-        case .transitions(let question, let answer): return .transitions(question, answer.redacted(by: redactor))
+        case .summary(let question, let answer): self = .summary(question, answer.redacted(by: redactor))
+        case .duration(let question, let answer): self = .duration(question, answer.redacted(by: redactor))
+        case .measure(let question, let answer): self = .measure(question, answer.redacted(by: redactor))
+        case .transitions(let question, let answer): self = .transitions(question, answer.redacted(by: redactor))
         case .funnel(var question, let answer):
             // The default steps are recorded names.
-            question.steps = question.steps.redacted(by: redactor)
-            return .funnel(question, answer.redacted(by: redactor))
-        case .dropOff(let question, let answer): return .dropOff(question, answer.redacted(by: redactor))
-        case .legs(let question, let answer): return .legs(question, answer.redacted(by: redactor))
-        case .network(let question, let answer): return .network(question, answer.redacted(by: redactor))
-        case .compare(let question, let answer): return .compare(question, answer.redacted(by: redactor))
-        case .errors(let question, let answer): return .errors(question, answer.redacted(by: redactor))
-        case .why(let question, let answer): return .why(question, answer.redacted(by: redactor))
+            question.steps.redact(by: redactor)
+            self = .funnel(question, answer.redacted(by: redactor))
+        case .dropOff(let question, let answer): self = .dropOff(question, answer.redacted(by: redactor))
+        case .legs(let question, let answer): self = .legs(question, answer.redacted(by: redactor))
+        case .network(let question, let answer): self = .network(question, answer.redacted(by: redactor))
+        case .compare(let question, let answer): self = .compare(question, answer.redacted(by: redactor))
+        case .errors(let question, let answer): self = .errors(question, answer.redacted(by: redactor))
+        case .why(let question, let answer): self = .why(question, answer.redacted(by: redactor))
         }
-    }
-}
-
-extension Redactable {
-    fileprivate func redacting(_ member: WritableKeyPath<Self, String?>, by redactor: Redactor) -> Self {
-        var copy = self
-        copy[keyPath: member] = self[keyPath: member].redacted(by: redactor)
-        return copy
     }
 }
 
 extension AnswerBounds: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var bounds = self
+    package mutating func redact(by redactor: Redactor) {
         for index in rows.indices {
-            bounds.rows[index].subject = redactor.text(rows[index].subject)
-            bounds.rows[index].measure = redactor.text(rows[index].measure)
+            rows[index].subject.redact(by: redactor)
+            rows[index].measure.redact(by: redactor)
         }
-        return bounds
     }
 }
 
 extension SummaryAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        answer.bounds = bounds?.redacted(by: redactor)
-        for index in answer.useCases.indices {
-            answer.useCases[index].name = redactor.text(useCases[index].name)
-            answer.useCases[index].errors = useCases[index].errors.redacted(by: redactor)
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        bounds.redact(by: redactor)
+        for index in useCases.indices {
+            useCases[index].name.redact(by: redactor)
+            useCases[index].errors.redact(by: redactor)
         }
-        return answer
     }
 }
 
 extension UseCaseSummary.ErrorCount: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var count = self
-        count.domain = redactor.text(domain)
-        count.name = name.redacted(by: redactor)
-        return count
+    package mutating func redact(by redactor: Redactor) {
+        domain.redact(by: redactor)
+        name.redact(by: redactor)
     }
 }
 
 extension FunnelSegment: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var segment = redacting(\.value, by: redactor)
-        for index in segment.steps.indices { segment.steps[index].point = steps[index].point.redacted(by: redactor) }
-        return segment
+    package mutating func redact(by redactor: Redactor) {
+        value.redact(by: redactor)
+        for index in steps.indices { steps[index].point.redact(by: redactor) }
     }
 }
 
 extension TransactionPoint: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
+    package mutating func redact(by redactor: Redactor) {
         switch self {
-        case .event(let name): .event(redactor.text(name))
-        case .begun, .finished: self
+        case .event(let name): self = .event(redactor.text(name))
+        case .begun, .finished: break
         }
     }
 }
 
 extension NetworkGroup: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var group = self
-        group.host = host.redacted(by: redactor)
-        group.path = path.map(redactor.path)
-        group.method = method.redacted(by: redactor)
-        group.errors = errors.redacted(by: redactor)
-        for index in group.slowest.indices { group.slowest[index].error = slowest[index].error.map(redactor.error) }
-        for index in group.failing.indices { group.failing[index].error = failing[index].error.map(redactor.error) }
-        return group
+    package mutating func redact(by redactor: Redactor) {
+        host.redact(by: redactor)
+        path = path.map(redactor.path)
+        method.redact(by: redactor)
+        errors.redact(by: redactor)
+        for index in slowest.indices { slowest[index].error.redact(by: redactor) }
+        for index in failing.indices { failing[index].error.redact(by: redactor) }
     }
 }
 
 extension SegmentedAnswer: Redactable where Segment: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        (answer.total, answer.segments) = (total.redacted(by: redactor), segments.redacted(by: redactor))
-        answer.bounds = bounds?.redacted(by: redactor)
-        return answer
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        total.redact(by: redactor)
+        segments.redact(by: redactor)
+        bounds.redact(by: redactor)
     }
 }
 
 extension DurationSegment: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redacting(\.value, by: redactor) }
+    package mutating func redact(by redactor: Redactor) { value.redact(by: redactor) }
 }
 
 extension MeasureSegment: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redacting(\.value, by: redactor) }
+    package mutating func redact(by redactor: Redactor) { value.redact(by: redactor) }
 }
 
 extension LegsSegment: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { redacting(\.value, by: redactor) }
+    package mutating func redact(by redactor: Redactor) { value.redact(by: redactor) }
 }
 
 extension TransitionsAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
         for index in transitions.indices {
-            answer.transitions[index].from = redactor.text(transitions[index].from)
-            answer.transitions[index].to = redactor.text(transitions[index].to)
+            transitions[index].from.redact(by: redactor)
+            transitions[index].to.redact(by: redactor)
         }
-        return answer
     }
 }
 
 extension DropOffAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        for index in lastEvents.indices {
-            answer.lastEvents[index].event = lastEvents[index].event.redacted(by: redactor)
-        }
-        return answer
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        for index in lastEvents.indices { lastEvents[index].event.redact(by: redactor) }
     }
 }
 
 extension NetworkAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        (answer.groups, answer.other) = (groups.redacted(by: redactor), other.redacted(by: redactor))
-        return answer
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        groups.redact(by: redactor)
+        other.redact(by: redactor)
     }
 }
 
 extension CompareAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        answer.a.value = a.value.redacted(by: redactor)
-        answer.b.value = b.value.redacted(by: redactor)
-        answer.bounds = bounds?.redacted(by: redactor)
-        for index in rates.indices { answer.rates[index].sentence = redactor.text(rates[index].sentence) }
-        for index in quantiles.indices { answer.quantiles[index].sentence = redactor.text(quantiles[index].sentence) }
-        return answer
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        a.value.redact(by: redactor)
+        b.value.redact(by: redactor)
+        bounds.redact(by: redactor)
+        for index in rates.indices { rates[index].sentence.redact(by: redactor) }
+        for index in quantiles.indices { quantiles[index].sentence.redact(by: redactor) }
     }
 }
 
 extension ErrorsAnswer: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        answer.errors = errors.redacted(by: redactor)
-        return answer
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        errors.redact(by: redactor)
     }
 }
 
 extension ErrorsAnswer.Entry: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var entry = self
-        entry.error = redactor.error(error)
-        entry.versions = versions.map(redactor.text)
-        for index in useCases.indices { entry.useCases[index].name = redactor.text(useCases[index].name) }
-        return entry
+    package mutating func redact(by redactor: Redactor) {
+        error.redact(by: redactor)
+        versions.redact(by: redactor)
+        for index in useCases.indices { useCases[index].name.redact(by: redactor) }
     }
 }
 
 extension WhyAnswer: Redactable {
     /// Leaves out attributes with sensitive names.
-    package func redacted(by redactor: Redactor) -> Self {
-        var answer = redacting(\.whyEmpty, by: redactor)
-        answer.differences = differences.filter { $0.trait.name.map(redactor.isSensitive) != true }
-        for index in answer.differences.indices {
-            let found = answer.differences[index]
-            answer.differences[index].trait.name = found.trait.name.redacted(by: redactor)
-            answer.differences[index].trait.value = redactor.text(found.trait.value)
-            answer.differences[index].sentence = redactor.text(found.sentence)
+    package mutating func redact(by redactor: Redactor) {
+        whyEmpty.redact(by: redactor)
+        differences.removeAll { $0.trait.name.map(redactor.isSensitive) == true }
+        for index in differences.indices {
+            differences[index].trait.name.redact(by: redactor)
+            differences[index].trait.value.redact(by: redactor)
+            differences[index].sentence.redact(by: redactor)
         }
-        return answer
     }
 }

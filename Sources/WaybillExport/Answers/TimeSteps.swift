@@ -28,21 +28,15 @@ package struct TimeSteps: Sendable, Equatable {
     /// The lengths of steps that cannot be combined, as those of percentiles. Collectors answer for at least a minute.
     package static let lengthsOfPercentiles = minute...Int64.max
 
-    package static func step(
-        from least: Int64, to greatest: Int64, within lengths: ClosedRange<Int64> = lengthsOfCounts
-    ) -> Int64 {
-        func distance(_ step: Int64) -> Int64 { floor(greatest, step) - floor(least, step) }
-        let usual = [1, 5, 15, 60, 300, 900, 3_600, 86_400].map { $0 * second }
-        let step = usual.first { distance($0) < hourLimit } ?? (distance(day) / hourLimit + 1) * day
-        return min(max(step, lengths.lowerBound), lengths.upperBound)
-    }
-
     /// Returns a suitable length of steps for the first and the last time; `nil` for none.
     package static func step(
         for times: ClosedRange<Int64>?, within lengths: ClosedRange<Int64> = lengthsOfCounts
     ) -> Int64 {
         guard let times else { return hour }
-        return step(from: times.lowerBound, to: times.upperBound, within: lengths)
+        func distance(_ step: Int64) -> Int64 { floor(times.upperBound, step) - floor(times.lowerBound, step) }
+        let usual = [1, 5, 15, 60, 300, 900, 3_600, 86_400].map { $0 * second }
+        let step = usual.first { distance($0) < hourLimit } ?? (distance(day) / hourLimit + 1) * day
+        return min(max(step, lengths.lowerBound), lengths.upperBound)
     }
 
     /// Creates steps for times that are multiples of `step`, the minimum length in microseconds. Unless steps are days,
@@ -56,7 +50,7 @@ package struct TimeSteps: Sendable, Equatable {
             return
         }
         if greatest / Self.hour - least / Self.hour < Self.hourLimit {
-            let step = min(Self.hour, max(step, Self.step(from: least, to: greatest)))
+            let step = min(Self.hour, max(step, Self.step(for: least...greatest)))
             (days, first, self.step) = (0, Self.floor(least, step), step)
             borders = (first...max(Self.floor(greatest, step) + 1, first + Int64(leastCount))).map { $0 * step }
             return

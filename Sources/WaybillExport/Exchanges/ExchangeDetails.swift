@@ -29,35 +29,18 @@ package struct ExchangeDetails {
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
 
     package var words: [String] {
-        var facts: [String] = []
-        if let closed = exchange.closedMicroseconds {
-            let duration = closed - exchange.openedMicroseconds
-            facts.append(Words.duration(duration))
-            if let caused, let end = caused.closedMicroseconds {
-                // No clock alignment is needed: one clock measures each duration.
-                let inServer = end - caused.openedMicroseconds
-                facts.append("server \(Words.duration(inServer))")
-                if inServer <= duration { facts.append("way there and back \(Words.duration(duration - inServer))") }
-            }
-        }
+        var facts = exchange.durationWords(caused)
         if let state = exchange.state, state != .completed, exchange.status != nil { facts.append(state.name) }
         let transfer = exchange.transfer
-        if transfer.isMocked || transfer.rule != nil {
-            facts.append(
-                [transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }
-                    .joined(separator: ", ")
-            )
-        }
+        let rule = [transfer.isMocked ? "mocked" : nil, transfer.rule.map { "rule \($0)" }].compactMap(\.self)
+        if !rule.isEmpty { facts.append(rule.joined(separator: ", ")) }
         // A short remark about missing bodies is enough, since a report may have thousands.
         if let count = exchange.sentByteCount {
             facts.append(
                 "sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil && transfer.webSocket == nil ? ", not kept" : "")"
             )
         }
-        if let count = exchange.receivedByteCount {
-            let wire = transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
-            facts.append("received \(Words.byteCount(count))\(wire)")
-        }
+        if let received = exchange.receivedWords { facts.append(received) }
         if let socket = transfer.webSocket { facts.append(socket.words) }
         if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
         if let isReused = transfer.isConnectionReused {
@@ -167,20 +150,35 @@ package struct ExchangeTiming: Sendable, Hashable {
 }
 
 extension TransactionRecord.Exchange {
-    package var host: String { String(place.prefix { $0 != "/" }) }
+    package var host: String { String(hostAndPath.prefix { $0 != "/" }) }
 
-    package var path: String { place.firstIndex(of: "/").map { String(place[$0...]) } ?? "/" }
+    package var path: String { hostAndPath.firstIndex(of: "/").map { String(hostAndPath[$0...]) } ?? "/" }
 
-    private var place: Substring {
+    package var hostAndPath: Substring {
         let rest = url.prefix { $0 != "?" }
         // Foundation's comparison by canonical equivalence takes ten times as long as bytes.
         let start = rest.utf8.indices.first { rest.utf8[$0...].starts(with: "://".utf8) }
         return start.map { rest[$0...].dropFirst(3) } ?? rest
     }
 
+    /// Returns the duration, that of the part that it caused, and the difference; empty until it is closed.
+    package func durationWords(_ caused: TransactionRecord.Part?) -> [String] {
+        guard let duration = durationMicroseconds else { return [] }
+        let words = [Words.duration(duration)]
+        guard let inServer = caused?.durationMicroseconds else { return words }
+        // No clock alignment is needed: one clock measures each duration.
+        let way = inServer <= duration ? ["way there and back \(Words.duration(duration.subtracting(inServer)))"] : []
+        return words + ["server \(Words.duration(inServer))"] + way
+    }
+
     /// The result, for example `401`, `failed` or, for a WebSocket, `closed 1000`.
     package var result: String {
         closing ?? status.map { "\($0)" } ?? state?.name ?? "no end recorded"
+    }
+
+    var receivedWords: String? {
+        let wire = transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
+        return receivedByteCount.map { "received \(Words.byteCount($0))\(wire)" }
     }
 
     package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }

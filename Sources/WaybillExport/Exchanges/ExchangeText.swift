@@ -82,11 +82,7 @@ package struct ExchangeText {
     }
 
     private var sizes: [String] {
-        let wire = exchange.transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
-        return [
-            exchange.sentByteCount.map { "sent \(Words.byteCount($0))" },
-            exchange.receivedByteCount.map { "received \(Words.byteCount($0))\(wire)" },
-        ].compactMap(\.self)
+        [exchange.sentByteCount.map { "sent \(Words.byteCount($0))" }, exchange.receivedWords].compactMap(\.self)
     }
 
     private var connection: [String] {

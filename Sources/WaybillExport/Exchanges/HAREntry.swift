@@ -182,9 +182,7 @@ struct HAREntry {
     private func writeMessages(to writer: inout JSONWriter) {
         writer.member("_resourceType", word: "websocket")
         writer.key("_webSocketMessages")
-        writer.beginArray()
-        for row in messages.rows {
-            writer.beginObject()
+        writer.objects(messages.rows) { row, writer in
             writer.member("type", word: row.isSent ? "send" : "receive")
             writer.key("time")
             writer.double(Double(row.timeMicroseconds ?? exchange.openedMicroseconds) / 1e6)
@@ -192,9 +190,7 @@ struct HAREntry {
             writer.member("data", text: row.text ?? row.kept.map { Data($0.bytes).base64EncodedString() } ?? "")
             writer.member("_bytes", row.byteCount)
             writer.member("_lack", row.kept == nil || row.kept?.isCut == true ? row.lack : nil)
-            writer.endObject()
         }
-        writer.endArray()
     }
 
     private func writeOwn(to writer: inout JSONWriter) {
@@ -236,14 +232,10 @@ extension JSONWriter {
 
     fileprivate mutating func pairs(_ name: StaticString, _ pairs: [(String, String)]) {
         key(name)
-        beginArray()
-        for (name, value) in pairs {
-            beginObject()
-            member("name", text: name)
-            member("value", text: value)
-            endObject()
+        objects(pairs) { pair, json in
+            json.member("name", text: pair.0)
+            json.member("value", text: pair.1)
         }
-        endArray()
     }
 
     /// Writes exact milliseconds, with up to three decimals; -1 for `nil`.

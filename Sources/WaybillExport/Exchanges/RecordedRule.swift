@@ -16,8 +16,7 @@ extension NetworkRule {
         guard let action = Action(exchange, body, lack: lack) else { return nil }
         let remark = lack.map { "(\($0)) " } ?? ""
         let name = "\(number) \(exchange.method) \(remark)\(exchange.url)"
-        self.init(
-            name.cut(to: Limits.labelLength) ?? name, matching: RequestPattern(exchange), action, times: 1)
+        self.init(name.cut(to: Limits.labelLength), matching: RequestPattern(exchange), action, times: 1)
     }
 }
 
@@ -91,8 +90,8 @@ extension TextPattern {
     /// Any text matches redacted parts, and the rest of a long text.
     fileprivate init(recorded text: String, isFree: Bool = false) {
         let free = text.replacing(Redactor.placeholder, with: "*")
-        if let start = free.cut(to: Self.maximumPatternLength - 1) {
-            self = .glob(start + "*")
+        if free.isLonger(than: Self.maximumPatternLength - 1) {
+            self = .glob(free.cut(to: Self.maximumPatternLength - 1) + "*")
         } else {
             self = isFree || free != text ? .glob(free) : .exact(free)
         }

@@ -2,100 +2,68 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// The columns that differ between facts of a part; `nil` if a kind of fact lacks the value.
+/// The columns that differ between facts of a part, which are empty if a kind of fact lacks the value.
 struct ExportRow {
-    var sequence: Int64
-    var kind: String
-    var time: Int64
-    var at: Int64
-    var code: Int64?
     var name: Redacted<String>?
-    var outcome: String?
-    var duration: Int64?
-    var error: RecordedError?
-    var attributes: Attributes = [:]
-    var cause: FactID?
-    var parent: GUID?
-    var parentPart: Int64?
-    var exchange: Int64?
-    var role: String?
-    var method: String?
-    var url: String?
-    var state: String?
-    var status: Int?
-    var firstByteAfter: Int64?
-    var sentByteCount: Int64?
-    var receivedByteCount: Int64?
-    var headerFields: [HeaderField] = []
-    var sentAfter: Int64?
-    var transfer = Fact.Transfer()
-    var sampling: Fact.Sampling?
-    var timeout: Int64?
-    var removed: [String] = []
-    /// The members of a fact of an unknown kind, as the text of a JSON object.
-    var members: String?
+    private(set) var opened: Fact.Opened?
+    private(set) var event: Fact.Event?
+    private(set) var unknown: Fact.Unknown?
+    private var changed: Fact.AttributesSet?
+    private var closed: Fact.Closed?
+    private var exchange: Int64?
+    private var request: Fact.ExchangeOpened?
+    private var answer: Fact.ExchangeClosed?
+    private var transfer = Fact.Transfer()
+    private let kind: String
+    private let sequence: Int64
+    private let at: Int64
+    private let time: Int64
+    private let openingAt: Int64?
 
     /// - Parameter opening: The fact that this one closes; `nil` if there is none, or if it has not arrived.
     init(_ fact: Redacted<Fact>, opening: Redacted<Fact?>, in clock: WallClock) {
         let (fact, opening) = (fact.value, opening.value)
-        sequence = fact.sequence
-        kind = ""
+        (sequence, at, openingAt) = (fact.sequence, fact.atMicroseconds, opening?.atMicroseconds)
         time = clock.wall(fact.atMicroseconds)
-        at = fact.atMicroseconds
-        duration = opening.map { fact.atMicroseconds - $0.atMicroseconds }
         switch fact.content {
         case .opened(let content):
             kind = content.isJoined ? "joined" : "begun"
-            attributes = content.attributes
-            cause = content.cause
-            sampling = content.sampling
-            timeout = content.timeoutMicroseconds
-            parent = content.parent
-            parentPart = content.parentPart
+            opened = content
         case .event(let content):
             kind = "event"
-            code = Int64(content.code)
-            error = content.error
-            attributes = content.attributes
+            event = content
         case .attributesSet(let content):
             kind = "attributes_set"
-            attributes = content.attributes
-            removed = content.removed
+            changed = content
         case .unknown(let content):
             kind = content.kind
-            members = content.members
+            unknown = content
         case .closed(let content):
             kind = "finished"
-            outcome = content.outcome.name
-            error = content.error
-            attributes = content.attributes
+            closed = content
         case .exchangeOpened(let content):
             kind = "exchange_begun"
             exchange = fact.sequence
-            take(content)
-            headerFields = content.headerFields
+            request = content
         case .exchangeClosed(let content):
             kind = "exchange_finished"
             exchange = content.exchange
-            if case .exchangeOpened(let request) = opening?.content { take(request) }
-            state = content.state.name
-            status = content.status
-            firstByteAfter = content.firstByteAtMicroseconds.flatMap { first in
-                opening.map { first - $0.atMicroseconds }
-            }
-            sentByteCount = content.sentByteCount
-            receivedByteCount = content.receivedByteCount
-            headerFields = content.headerFields
-            error = content.error
+            answer = content
             transfer = content.transfer.timed(by: clock.wall)
-            sentAfter = content.transfer.sentAtMicroseconds.flatMap { sent in opening.map { sent - $0.atMicroseconds } }
+            if case .exchangeOpened(let content) = opening?.content { request = content }
         }
     }
 
-    private mutating func take(_ request: Fact.ExchangeOpened) {
-        role = request.role.name
-        method = request.method
-        url = request.url
+    private var error: RecordedError? { event?.error ?? closed?.error ?? answer?.error }
+
+    private var attributes: Attributes {
+        opened?.attributes ?? event?.attributes ?? changed?.attributes ?? closed?.attributes ?? [:]
+    }
+
+    private var headerFields: [HeaderField] { answer?.headerFields ?? request?.headerFields ?? [] }
+
+    private func sinceOpening(_ microseconds: Int64?) -> Int64? {
+        microseconds.flatMap { time in openingAt.map { time - $0 } }
     }
 
     func writeHeading(to row: inout some RowFormat) {
@@ -103,38 +71,38 @@ struct ExportRow {
         row.text("kind", kind)
         row.integer("time_us", time)
         row.integer("at_us", at)
-        row.integer("code", code)
+        row.integer("code", event?.code)
         row.text("name", name?.value)
     }
 
     func write(to row: inout some RowFormat) {
-        row.text("outcome", outcome)
-        row.integer("duration_us", duration)
+        row.text("outcome", closed?.outcome.name)
+        row.integer("duration_us", sinceOpening(at))
         row.text("error_domain", error.flatMap { $0.domain.isEmpty ? nil : $0.domain })
         row.integer("error_code", error?.code)
         row.text("error_text", error?.text)
         row.attributes("attributes", attributes)
-        row.guid("cause_source", cause?.source)
-        row.integer("cause_sequence", cause?.sequence)
+        row.guid("cause_source", opened?.cause?.source)
+        row.integer("cause_sequence", opened?.cause?.sequence)
     }
 
     func writeExchange(to row: inout some RowFormat) {
         row.integer("exchange", exchange)
-        row.text("role", role)
-        row.text("method", method)
-        row.text("url", url)
-        row.text("state", state)
-        row.integer("status", status)
-        row.integer("first_byte_after_us", firstByteAfter)
-        row.integer("sent_bytes", sentByteCount)
-        row.integer("received_bytes", receivedByteCount)
+        row.text("role", request?.role.name)
+        row.text("method", request?.method)
+        row.text("url", request?.url)
+        row.text("state", answer?.state.name)
+        row.integer("status", answer?.status)
+        row.integer("first_byte_after_us", sinceOpening(answer?.firstByteAtMicroseconds))
+        row.integer("sent_bytes", answer?.sentByteCount)
+        row.integer("received_bytes", answer?.receivedByteCount)
         row.json("headers", headerFields) { $0.headerFields($1) }
         row.text("http_version", transfer.httpVersion)
         row.integer("received_wire_bytes", transfer.receivedWireByteCount)
         row.integer("lookup_us", transfer.phases.lookupMicroseconds)
         row.integer("connect_us", transfer.phases.connectMicroseconds)
         row.integer("secure_us", transfer.phases.secureMicroseconds)
-        row.integer("sent_after_us", sentAfter)
+        row.integer("sent_after_us", sinceOpening(answer?.transfer.sentAtMicroseconds))
         row.bool("is_reused", transfer.isConnectionReused)
         row.json("redirects", transfer.redirects) { $0.redirects($1) }
         row.bool("is_mocked", transfer.isMocked ? true : nil)
@@ -142,20 +110,22 @@ struct ExportRow {
     }
 
     func writeSampling(to row: inout some RowFormat) {
-        row.integer("sample_ppm", sampling?.perMillion)
-        row.bool("sample_kept", sampling?.isChosen == false ? true : nil)
-        row.integer("slow_us", sampling?.slowMicroseconds)
+        row.integer("sample_ppm", opened?.sampling?.perMillion)
+        row.bool("sample_kept", opened?.sampling?.isChosen == false ? true : nil)
+        row.integer("slow_us", opened?.sampling?.slowMicroseconds)
     }
 
     var isOfNoExchange: Bool { exchange == nil }
 
     /// Whether all columns of ``writeLater(to:)`` are without a value.
-    var hasNothingLater: Bool { error == nil && members == nil && removed.isEmpty && transfer.webSocket == nil }
+    var hasNothingLater: Bool {
+        error == nil && unknown == nil && changed?.removed.isEmpty ?? true && transfer.webSocket == nil
+    }
 
     func writeLater(to row: inout some RowFormat) {
         row.text("error_name", error?.name)
         row.json("error_underlying", error?.underlying ?? []) { $0.underlying($1) }
-        row.json("removed_attributes", removed) { $0.texts($1) }
+        row.json("removed_attributes", changed?.removed ?? []) { $0.texts($1) }
         row.integer("messages_sent", transfer.webSocket?.sentMessageCount)
         row.integer("messages_received", transfer.webSocket?.receivedMessageCount)
         row.integer("pings", transfer.webSocket?.pingCount)

@@ -133,9 +133,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
         var row = ExportRow(redactor.redacted(fact), opening: redactor.redacted(opening), in: source.clock)
-        if let code = row.code {
-            row.name = try name(ofEvent: Int(clamping: code), useCase ?? -1).redacted
-        }
+        if let event = row.event { row.name = try name(ofEvent: event.code, useCase ?? -1).redacted }
         rows.beginRow(head)
         row.writeHeading(to: &rows)
         row.write(to: &rows)
@@ -151,11 +149,11 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private static func writeLast(of row: ExportRow, _ source: ScannedSource, to rows: inout Format) {
         rows.text("ended_by", source.endedBy?.name)
         row.writeSampling(to: &rows)
-        rows.guid("parent", row.parent)
-        rows.integer("parent_part", row.parentPart)
-        rows.integer("timeout_us", row.timeout)
+        rows.guid("parent", row.opened?.parent)
+        rows.integer("parent_part", row.opened?.parentPart)
+        rows.integer("timeout_us", row.opened?.timeoutMicroseconds)
         rows.bool("ended", source.hasEnded ? true : nil)
-        rows.text("members", row.members)
+        rows.text("members", row.unknown?.members)
     }
 
     private mutating func column(ofEvent code: Int) throws(WaybillError) -> [UInt8] {

@@ -30,7 +30,7 @@ package struct FileExport: Sendable {
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
         if let text = format.text { return try write(text, scope, of: reader, to: file) }
         guard format != .perfetto else { return try writeTrace(scope, of: reader, to: file, now: now) }
-        return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
+        return try writeStore(scope, of: reader, to: file, now: now)
     }
 
     private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws
@@ -101,12 +101,11 @@ public struct ExportSummary: Sendable, Hashable {
     }
 }
 
-/// An export to a one-file store. It ingests facts like a collector does.
-struct SQLiteExport {
-    var redactor: Redactor
-
+extension FileExport {
+    /// Writes a one-file store, which ingests facts like a collector does.
+    ///
     /// - Parameter now: The receive time of all facts in the new store, in microseconds since 1970.
-    func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
+    func writeStore(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
         // Reserves the name, and fails early if the file can't be written.
         let partial = try PartialFile(file)
         let work = try partial.makeFolder()
@@ -114,8 +113,7 @@ struct SQLiteExport {
         let store = try Store(.folder(work))
         var factCount = 0
         try reader.export(scope, redactor: redactor) { set in
-            factCount += try store.ingest(set, receivedAt: now, isVouchedFor: true)
-                .acceptedCount
+            factCount += try store.ingest(set, receivedAt: now, isVouchedFor: true).acceptedCount
         }
         guard factCount > 0 else { throw try reader.nothingToExport(scope) }
         let copy = work.appending(path: "copy.sqlite")

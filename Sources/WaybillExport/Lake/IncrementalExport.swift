@@ -142,10 +142,7 @@ package struct Increment: Codable, Sendable, Hashable {
     /// The name has a fixed number of digits, since buckets sort names as text.
     package var name: String { "\(Self.folder)/\(Self.digits(number)).json" }
 
-    private static func digits(_ number: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 9 - digits.count)) + digits
-    }
+    private static func digits(_ number: Int) -> String { String(format: "%09ld", number) }
 
     static func number(ofName name: String) -> Int? {
         guard name.hasSuffix(".json"), let number = Int(name.dropLast(".json".count)), number > 0,

@@ -288,9 +288,10 @@ extension Fact.Sampling {
         guard isChosen || isKept, root.isChosen(perMillion: perMillion) == isChosen else { return nil }
         let random = Self.threshold(perMillion: root.samplingPlace + 1)
         let threshold = isKept ? 0 : Self.threshold(perMillion: perMillion)
-        var digits = Self.digits(threshold)
+        // Both have 56 bits.
+        var digits = threshold.hexadecimalDigits.dropFirst(2)
         while digits.count > 1, digits.last == "0" { digits.removeLast() }
-        return "ot=th:\(digits);rv:\(Self.digits(random))"
+        return "ot=th:\(digits);rv:\(random.hexadecimalDigits.dropFirst(2))"
     }
 
     /// Returns the rejection threshold of 56 bits for a sampling rate.
@@ -299,10 +300,5 @@ extension Fact.Sampling {
         let product = all.multipliedFullWidth(by: UInt64(min(max(0, perMillion), Self.million)))
         // A rate of 0 has the largest 56-bit number.
         return min(all - million.dividingFullWidth(product).quotient, all - 1)
-    }
-
-    private static func digits(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 14 - digits.count) + digits
     }
 }

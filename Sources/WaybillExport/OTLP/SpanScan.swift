@@ -258,39 +258,35 @@ struct ClosedPart {
 }
 
 extension ClosedPart: Redactable {
-    func redacted(by redactor: Redactor) -> ClosedPart {
-        var part = self
-        part.source = source.redacted(by: redactor)
-        part.useCaseName = useCaseName.redacted(by: redactor)
-        part.opened = opened.redacted(by: redactor)
-        part.closed = closed.redacted(by: redactor)
-        part.events = events.redacted(by: redactor)
-        part.exchanges = exchanges.redacted(by: redactor)
-        part.spans = spans.mapValues { span in
+    mutating func redact(by redactor: Redactor) {
+        source.redact(by: redactor)
+        useCaseName.redact(by: redactor)
+        opened.redact(by: redactor)
+        closed.redact(by: redactor)
+        events.redact(by: redactor)
+        exchanges.redact(by: redactor)
+        spans = spans.mapValues { span in
             var span = span
             span.original = span.original.flatMap { OriginalSpan.redacting($0, by: redactor) }
             return span
         }
-        return part
     }
 }
 
 extension ClosedPart.Entry: Redactable {
-    func redacted(by redactor: Redactor) -> Self {
-        var entry = self
-        entry.content = content.redacted(by: redactor)
-        return entry
-    }
+    mutating func redact(by redactor: Redactor) { content.redact(by: redactor) }
 }
 
 extension ClosedPart.Event: Redactable {
-    func redacted(by redactor: Redactor) -> Self {
-        Self(entry: entry.redacted(by: redactor), name: name.redacted(by: redactor))
+    mutating func redact(by redactor: Redactor) {
+        entry.redact(by: redactor)
+        name.redact(by: redactor)
     }
 }
 
 extension ClosedPart.Exchange: Redactable {
-    func redacted(by redactor: Redactor) -> Self {
-        Self(opened: opened.redacted(by: redactor), closed: closed.redacted(by: redactor))
+    mutating func redact(by redactor: Redactor) {
+        opened.redact(by: redactor)
+        closed.redact(by: redactor)
     }
 }

@@ -54,7 +54,7 @@ struct ReportPage {
         let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter {
             !$0.isEmpty && seen.insert($0).inserted
         }
-        let short = different.prefix(4).map { $0.cut(to: 60).map { "\($0)…" } ?? $0 }
+        let short = different.prefix(4).map { $0.isLonger(than: 60) ? "\($0.cut(to: 60))…" : $0 }
         return short.joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
     }
 

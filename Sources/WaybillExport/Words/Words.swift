@@ -52,7 +52,7 @@ package enum Words {
     /// Describes sampling, for example `10 %, not chosen: kept, since it failed`; `nil` without a sampling rate.
     package static func sampling(of summary: TransactionSummary) -> String? {
         guard let sampling = summary.sampling else { return nil }
-        let rate = "\(share(perMillion: sampling.perMillion)), "
+        let rate = "\(number(Double(sampling.perMillion) / 10_000)) %, "
         if sampling.isChosen { return rate + "chosen" }
         let outcome = outcome(summary.outcome)
         let isKept = sampling.isKept(for: summary.outcome, tookMicroseconds: summary.durationMicroseconds)
@@ -66,12 +66,6 @@ package enum Words {
             case .succeeded, .cancelled: "kept, since it took longer than \(duration(sampling.slowMicroseconds ?? 0))"
             }
         return "\(rate)not chosen: \(fate)"
-    }
-
-    private static func share(perMillion: Int) -> String {
-        var digits = String(10_000 + perMillion % 10_000).dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return "\(perMillion / 10_000)\(digits.isEmpty ? "" : ".")\(digits) %"
     }
 
     /// With mixed outcomes, percentiles of all durations are misleading.
@@ -147,11 +141,6 @@ extension Words {
         }
     }
 
-    package static func percent(_ rate: Double) -> String {
-        let tenths = (rate.magnitude * 1000).wholeNumber
-        return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
-    }
-
     package static func leg(_ leg: Leg) -> String {
         switch leg {
         case .clientBefore: "client, before"
@@ -197,7 +186,10 @@ extension String {
     package var printableLines: String { replacingCommands { $0 == "\n" || $0 == "\t" } }
 
     private func replacingCommands(but isKept: (Unicode.Scalar) -> Bool) -> String {
-        guard unicodeScalars.contains(where: { $0.isCommand && !isKept($0) }) else { return self }
+        // Bytes are compared faster than scalars, and most texts are ASCII.
+        guard !utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
+            unicodeScalars.contains(where: { $0.isCommand && !isKept($0) })
+        else { return self }
         let scalars = Array(unicodeScalars)
         return String(
             String.UnicodeScalarView(

@@ -73,6 +73,25 @@ struct ColumnChart {
     }
 }
 
+extension ColumnChart.Column {
+    /// Creates a column of transactions by how they ended.
+    init(_ time: String, _ outcomes: [TransactionOutcome: Int], withoutEnd: Int = 0, address: String? = nil) {
+        var ends = OutcomeBar.order.compactMap { outcome in
+            outcomes[outcome].map { (tone: outcome.name, count: $0, words: Words.outcome(outcome)) }
+        }
+        if withoutEnd > 0 { ends.append((TransactionOutcome.open.name, withoutEnd, "without the end")) }
+        let words = ends.isEmpty ? "none" : ends.map { "\($0.count) \($0.words)" }.joined(separator: ", ")
+        self.init(title: "\(time): \(words)", address: address, parts: ends.map { ($0.tone, $0.count) })
+    }
+}
+
+extension OutcomeSteps {
+    /// - Parameter address: Returns the address of the transactions of a step, by their conditions.
+    func columns(address: (([(name: String, value: String)]) -> String)? = nil) -> [ColumnChart.Column] {
+        outcomes.indices.map { ColumnChart.Column(steps.title($0), outcomes[$0], address: address?(window($0))) }
+    }
+}
+
 extension HTML.StringInterpolation {
     mutating func appendInterpolation(thousandths: Int) {
         let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1000)

@@ -8,9 +8,8 @@ struct TrendChart {
         var start: Int64
         /// `nil` if no duration counts.
         var p50, p95: Int64?
-        /// How the transactions of the step ended, by CSS class.
-        var ends: [(tone: String, count: Int)] = []
-        var endsWords = ""
+        var outcomes: [TransactionOutcome: Int] = [:]
+        var withoutEnd = 0
     }
 
     private let steps: [Int64: Step]
@@ -68,7 +67,7 @@ struct TrendChart {
     var ends: HTML {
         let columns = numbers.map { number in
             guard let step = steps[number] else { return ColumnChart.Column(title: "", parts: []) }
-            return ColumnChart.Column(title: "\(words.label(step.start)): \(step.endsWords)", parts: step.ends)
+            return ColumnChart.Column(words.label(step.start), step.outcomes, withoutEnd: step.withoutEnd)
         }
         return ColumnChart(columns: columns, labels: labels).html
     }
@@ -130,14 +129,9 @@ struct TrendChart {
 extension TrendChart.Step {
     init(_ step: DurationSegment.Step) {
         let statistics = step.statistics
-        self.init(start: step.startMicroseconds, p50: statistics.p50Microseconds, p95: statistics.p95Microseconds)
-        ends = OutcomeBar.order.compactMap { outcome in step.outcomes[outcome].map { (outcome.name, $0) } }
-        if step.withoutEnd > 0 { ends.append((TransactionOutcome.open.name, step.withoutEnd)) }
-        let words = OutcomeBar.order.compactMap { outcome in
-            step.outcomes[outcome].map { "\($0) \(Words.outcome(outcome))" }
-        }
-        let all = words + (step.withoutEnd > 0 ? ["\(step.withoutEnd) without the end"] : [])
-        endsWords = all.isEmpty ? "none" : all.joined(separator: ", ")
+        self.init(
+            start: step.startMicroseconds, p50: statistics.p50Microseconds, p95: statistics.p95Microseconds,
+            outcomes: step.outcomes, withoutEnd: step.withoutEnd)
     }
 
     init(_ step: NetworkGroup.Step) {

@@ -184,24 +184,20 @@ package struct InspectorControls: Sendable {
         guard let change = ControlChange(rawValue: asked) else {
             throw InspectorProblem(400, "Bad Request", "There is no change “\(asked)”: use the buttons of the page.")
         }
-        var place = ""
+        let id = items.last { $0.name == "rule" }?.value ?? ""
+        func name() throws(InspectorProblem) -> String { try rule(id).name }
         switch change {
         case .record: manager.recording = .on
         case .stopRecording: manager.recording = .off
         case .obeyRules: rules.isEnabled = true
         case .stopRules: rules.isEnabled = false
-        case .enable, .disable, .up, .down, .remove:
-            let id = items.last { $0.name == "rule" }?.value ?? ""
-            let name = try rule(id).name
-            switch change {
-            case .enable: rules.setEnabled(true, named: name)
-            case .disable: rules.setEnabled(false, named: name)
-            case .up: rules.move(named: name, by: -1)
-            case .down: rules.move(named: name, by: 1)
-            case .record, .stopRecording, .obeyRules, .stopRules, .remove: rules.remove(named: name)
-            }
-            if change != .remove { place = "#\(id)" }
+        case .enable: rules.setEnabled(true, named: try name())
+        case .disable: rules.setEnabled(false, named: try name())
+        case .up: rules.move(named: try name(), by: -1)
+        case .down: rules.move(named: try name(), by: 1)
+        case .remove: rules.remove(named: try name())
         }
+        let place = rules.all.contains { $0.id == id } ? "#\(id)" : ""
         return .seeOther("\(request.root)/controls\(place)")
     }
 

@@ -22,25 +22,23 @@ extension NetworkRule: Redactable {
     static let bodyLimit = 65_536
 
     /// The placeholder also replaces binary bodies and those above ``bodyLimit``.
-    package func redacted(by redactor: Redactor) -> NetworkRule {
-        var rule = self
-        rule.name = redactor.text(name)
-        rule.matching.method = matching.method?.redacted(by: redactor.text)
-        rule.matching.host = matching.host?.redacted(by: redactor.text)
-        rule.matching.path = matching.path?.redacted(by: redactor.path)
-        rule.matching.url = matching.url?.redacted(by: redactor.address)
-        rule.matching.body = matching.body?.redacted(by: redactor.text)
+    package mutating func redact(by redactor: Redactor) {
+        name.redact(by: redactor)
+        matching.method = matching.method?.redacted(by: redactor.text)
+        matching.host = matching.host?.redacted(by: redactor.text)
+        matching.path = matching.path?.redacted(by: redactor.path)
+        matching.url = matching.url?.redacted(by: redactor.address)
+        matching.body = matching.body?.redacted(by: redactor.text)
         for (name, pattern) in matching.headerFields {
-            rule.matching.headerFields[name] = pattern.redacted { redactor.value($0, named: name) }
+            matching.headerFields[name] = pattern.redacted { redactor.value($0, named: name) }
         }
         if case .mock(var response) = action {
             response.body = redactor.shownBody(of: response)
             response.headerFields = response.headerFields.map {
                 HeaderField(name: $0.name, value: redactor.value($0.value, named: $0.name))
             }
-            rule.action = .mock(response)
+            action = .mock(response)
         }
-        return rule
     }
 }
 

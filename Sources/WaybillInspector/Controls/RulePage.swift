@@ -12,14 +12,10 @@ struct RulePage {
     private let frame: InspectorFrame
 
     init(_ rule: Redacted<NetworkRule>, isNew: Bool, in frame: InspectorFrame) {
-        self.init(String(decoding: rule.value.json, as: UTF8.self), isNew: isNew, nil, in: frame)
+        self.init(typed: String(decoding: rule.value.json, as: UTF8.self), isNew: isNew, nil, in: frame)
     }
 
-    init(typed text: String, isNew: Bool, _ mistake: WaybillError, in frame: InspectorFrame) {
-        self.init(text, isNew: isNew, .some(mistake), in: frame)
-    }
-
-    private init(_ text: String, isNew: Bool, _ mistake: WaybillError?, in frame: InspectorFrame) {
+    init(typed text: String, isNew: Bool, _ mistake: WaybillError?, in frame: InspectorFrame) {
         (self.text, self.isNew, self.mistake, self.frame) = (text, isNew, mistake, frame)
     }
 

@@ -19,12 +19,12 @@ struct EndpointPage {
     private var group: NetworkGroup? { answer.groups.first }
 
     private var main: HTML {
-        let conditions = address.items.filter { !NetworkKey.parameters.contains($0.name) }
+        let list = ListAddress(address.items(besides: NetworkKey.parameters))
         let form = ListForm(
             address: address, field: "filter", hint: EndpointsPage.hint, terms: "terms?about=exchanges",
             kept: NetworkKey.parameters)
         return """
-            <nav class=around aria-label="Around it"><a rel=up href="endpoints\(UseCaseLinks.query(conditions))">All endpoints</a></nav>
+            <nav class=around aria-label="Around it"><a rel=up href="endpoints\(list.query)">All endpoints</a></nav>
             <h1>\(group?.title ?? "Endpoint")</h1>
             \(form.html)\(content)
             """

@@ -26,7 +26,7 @@ struct EndpointsPage {
             address: address, field: "filter", hint: Self.hint, choices: [("sort", "by Count", sorts)],
             terms: "terms?about=exchanges")
         let file: HTML = """
-            <a class=copier download href="endpoints.csv\(UseCaseLinks.query(address.items))">CSV</a>
+            <a class=copier download href="endpoints.csv\(address.query)">CSV</a>
             """
         return """
             <h1>Endpoints</h1>
@@ -76,8 +76,8 @@ struct EndpointsPage {
         guard answer.groups.contains(group), !group.title.contains(Redactor.placeholder) else {
             return "\(group.title)"
         }
-        let conditions = address.items.filter { !Self.parameters.contains($0.name) && $0.name != "method" }
-        return "<a href=\"endpoint\(UseCaseLinks.query(group.key.items + conditions))\">\(group.title)</a>"
+        let conditions = address.items(besides: Self.parameters + ["method"])
+        return "<a href=\"endpoint\(ListAddress(group.key.items + conditions).query)\">\(group.title)</a>"
     }
 }
 

@@ -60,7 +60,7 @@ struct ErrorsPage {
         let users = answer.errors.contains { $0.users > 0 } ? "Users" : "Installations"
         return """
             <section class="answer errors"><header><h2>\(Words.count(answer.errorCount, "error")), a column for each \(steps.length)</h2>\
-            <a class=copier download href="errors.csv\(UseCaseLinks.query(address.items))">CSV</a></header>\
+            <a class=copier download href="errors.csv\(address.query)">CSV</a></header>\
             <div class=scroll tabindex=0 role=region aria-label=Errors><table><thead><tr><th scope=col>Error<td class=drawn>\
             \(column("Count", .count))<th scope=col>Of runs<th scope=col>\(users)\(column("First seen", .new))\
             \(column("Last seen", .last))<th scope=col>Versions</tr></thead>\
@@ -115,20 +115,13 @@ struct ErrorsParameters {
     static let (newSince, sort) = ("new_since", "sort")
     static let usualNewSince = "24h"
 
-    let conditions: [(name: String, value: String)]
-    private let own: [(name: String, value: String)]
+    let address: ListAddress
 
-    init(_ items: [(name: String, value: String)]) {
-        let items = items.filter { !$0.value.isEmpty }
-        own = items.filter { [Self.newSince, Self.sort].contains($0.name) }
-        conditions = items.filter { ![Self.newSince, Self.sort].contains($0.name) }
-    }
-
-    private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
+    var conditions: [(name: String, value: String)] { address.items(besides: [Self.newSince, Self.sort]) }
 
     /// `now` and `step` are in microseconds.
     func question(step: Int64, now: Int64) throws(QueryFailure) -> ErrorsQuestion {
-        let (since, sort) = (self[Self.newSince] ?? Self.usualNewSince, self[Self.sort] ?? "")
+        let (since, sort) = (address[Self.newSince] ?? Self.usualNewSince, address[Self.sort] ?? "")
         guard let time = TimeExpression.microseconds(since, now: now) else {
             throw .parameter(Self.newSince, "“\(since)” is not a time. Give \(TimeExpression.forms).")
         }
@@ -144,14 +137,15 @@ extension InspectedStore {
     func errorsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let names = redactor.redacted(try await store.names())
-        let (found, status) = try await answering(items) { try await errors(address.items) }
-        let ((question, answer), meant) = found.shown { why in
-            (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0, whyEmpty: why))
+        let ((question, answer), meant, status) = try await answering(items) {
+            try await errors(address)
+        } empty: { why in
+            (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0, whyEmpty: why.value))
         }
         let isEmpty = answer.errors.isEmpty
         let volume =
             isEmpty
-            ? nil : try await volume(ErrorsParameters(address.items).conditions, of: .transactions, at: address)
+            ? nil : try await volume(ErrorsParameters(address: address).conditions, of: .transactions, at: address)
         return .page(
             ErrorsPage(
                 question: question, redacted: redactor.redacted(answer), volume: volume, meant: meant, names: names,
@@ -160,12 +154,12 @@ extension InspectedStore {
     }
 
     func errorsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let (question, answer) = try await errors(ListAddress(items).items)
+        let (question, answer) = try await errors(ListAddress(items))
         return .csv(redactor.redacted(AnyAnswer.errors(question, answer)).csv, name: "errors")
     }
 
-    private func errors(_ items: [(name: String, value: String)]) async throws -> (ErrorsQuestion, ErrorsAnswer) {
-        let parameters = ErrorsParameters(items)
+    private func errors(_ address: ListAddress) async throws -> (ErrorsQuestion, ErrorsAnswer) {
+        let parameters = ErrorsParameters(address: address)
         let times = try await times(try ListRequest(conditions: parameters.conditions, about: .transactions))
         let question = try parameters.question(step: TimeSteps.step(for: times), now: clock.wallMicroseconds())
         guard case .errors(_, let answer) = try await store.answer(.errors(question), where: parameters.conditions)

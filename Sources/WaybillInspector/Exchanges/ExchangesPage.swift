@@ -30,13 +30,13 @@ struct ExchangesPage {
             ], terms: "terms?about=exchanges")
         return """
             <h1>Network</h1>
-            \(form.html)<div class=line>\(states)<a href="endpoints\(UseCaseLinks.query(shared))">By endpoint</a>\(HTML.liveBar(version), if: address.isFirstPage)</div>
+            \(form.html)<div class=line>\(states)<a href="endpoints\(ListAddress(address.items(besides: ["cursor"])).query)">By endpoint</a>\
+            \(HTML.liveBar(version), if: address.isFirstPage)</div>
             \(chips.html)<p><b data-fresh>\(volume?.total ?? "")</b></p>
-            \(note)\(volume?.html ?? "")\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
+            \(note)\(volume?.html ?? "")\(list)\
+            \(ListPaging(page: page, noun: "request", address: address, timeZone: frame.timeZone).html)
             """
     }
-
-    private var shared: [(name: String, value: String)] { address.items.filter { $0.name != "cursor" } }
 
     private var note: HTML { page.note.map { "<aside><p>\($0)</p></aside>\n" } ?? "" }
 
@@ -45,10 +45,6 @@ struct ExchangesPage {
             (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone)
         }
         return ListChips(address: address, name: "state", label: "States", words: words).html
-    }
-
-    private var told: ListProgress? {
-        page.progress.map { ListProgress(progress: $0, noun: "request", timeZone: frame.timeZone) }
     }
 
     private var list: HTML {

@@ -119,11 +119,17 @@ package struct InspectorFrame: Sendable {
     package var isLoggedIn: Bool
     var hasControls = false
     package var timeZone = TimeZone.current
-    /// The clock for daylight saving time in the page's time zone.
+    /// The clock for relative times such as `1h`, and for daylight saving time in the page's time zone.
     package var clock: any TransactionClock = SystemClock()
     /// The name of the time zone if the reader or the script chose it; otherwise `nil`.
-    var zoneName: String?
-    var items: [(name: String, value: String)] = []
+    private(set) var zoneName: String?
+    /// The parameters of the request, which links to the same page keep.
+    private(set) var items: [(name: String, value: String)] = []
+
+    /// - Parameter zone: The time zone that the reader or the script chose; `nil` for that of this process.
+    mutating func show(_ zone: ShownZone?, _ items: [(name: String, value: String)]) {
+        (timeZone, zoneName, self.items) = (zone?.timeZone ?? .current, zone?.name, items)
+    }
 
     func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {
         InspectorPage(title: title, tab: tab, depth: depth, frame: self, main: main).html
@@ -167,7 +173,6 @@ package struct InspectorAsset: Sendable {
             ReportAssets.style, PackageResources.inspector_css, PackageResources.charts_css,
             PackageResources.use_cases_css,
             PackageResources.print_css, PackageResources.sources_css, PackageResources.comparison_css,
-            PackageResources.large_css,
             PackageResources.exchange_css, PackageResources.controls_css,
         ], suffix: "css", mediaType: "text/css")
     package static let script = InspectorAsset(

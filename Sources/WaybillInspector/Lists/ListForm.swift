@@ -55,7 +55,7 @@ struct ListForm {
     private static let exampleOfTime = "2026-03-01, 24h"
 
     private var clear: HTML {
-        guard address.items.contains(where: { $0.name != "cursor" && !kept.contains($0.name) }) else { return "" }
+        guard !address.items(besides: kept + ["cursor"]).isEmpty else { return "" }
         let own = ListAddress(address.items.filter { kept.contains($0.name) })
         return "<a href=\"\(own.with("cursor", nil))\">Clear</a>"
     }
@@ -131,19 +131,41 @@ extension HTML {
     }
 }
 
-struct ListPaging {
+/// The links to further pages of a list, and how far its search got.
+struct ListPaging<Row: Sendable & Codable> {
+    let page: RecordPage<Row>
+    let noun: String
     let address: ListAddress
-    let next: String?
-    /// How far the search got; `nil` if it is complete.
-    var progress: ListProgress?
+    let timeZone: TimeZone
 
     var html: HTML {
-        guard next != nil || !address.isFirstPage else { return "" }
-        let told: HTML = progress.map { "<p class=progress role=status>\($0.sentence)</p>\n" } ?? ""
+        guard page.next != nil || !address.isFirstPage else { return "" }
+        let told: HTML = page.progress.map { "<p class=progress role=status>\(sentence($0))</p>\n" } ?? ""
         let newest: HTML = address.isFirstPage ? "" : "<a href=\"\(address.with("cursor", nil))\">Newest</a>"
-        let older: HTML =
-            next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(progress?.word ?? "Older")</a>" } ?? ""
+        let older: HTML = page.next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(word)</a>" } ?? ""
         return "\(told)<nav class=pages aria-label=\"Further rows\">\(newest)\(older)</nav>\n"
+    }
+
+    private var word: String {
+        switch page.progress {
+        case .lookedAt: "Look further"
+        case .foundByID: "Look for it in texts"
+        case nil: "Older"
+        }
+    }
+
+    private func sentence(_ progress: SearchProgress) -> HTML {
+        switch progress {
+        case .lookedAt(let count, let place): "Looked at \(Words.count(count, noun)) so far, to \(words(for: place))."
+        case .foundByID: "Found by its ID or support code."
+        }
+    }
+
+    private func words(for place: SearchProgress.Place) -> HTML {
+        switch place {
+        case .time(let microseconds): HTML.moment(microseconds, .dateAndTime, in: timeZone)
+        case .duration(let microseconds): "\(microseconds.map(Words.duration) ?? "those without a duration")"
+        }
     }
 }
 
@@ -211,12 +233,15 @@ package struct ListAddress: Sendable {
 
     subscript(name: String) -> String? { items.last { $0.name == name }?.value }
 
+    func items(besides names: [String]) -> [(name: String, value: String)] {
+        items.filter { !names.contains($0.name) }
+    }
+
     package var isFirstPage: Bool { self["cursor"] == nil }
 
     /// Returns a reference with another value of a parameter, or without it for `nil`, at the first page.
     func with(_ name: String, _ value: String?) -> String {
-        let others = items.filter { $0.name != name && $0.name != "cursor" }
-        let all = others + (value.map { [(name: name, value: $0)] } ?? [])
+        let all = items(besides: [name, "cursor"]) + (value.map { [(name: name, value: $0)] } ?? [])
         return "?" + Self.encoded(all)
     }
 
@@ -237,7 +262,7 @@ package struct ListAddress: Sendable {
     }
 
     func hidden(besides fields: [String]) -> [HTML] {
-        items.filter { !fields.contains($0.name) && $0.name != "cursor" }.map {
+        items(besides: fields + ["cursor"]).map {
             "<input type=hidden name=\"\($0.name)\" value=\"\($0.value)\">"
         }
     }
@@ -249,31 +274,4 @@ package struct ListAddress: Sendable {
 
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}
-
-struct ListProgress {
-    let progress: SearchProgress
-    let noun: String
-    let timeZone: TimeZone
-
-    var sentence: HTML {
-        switch progress {
-        case .lookedAt(let count, let place): "Looked at \(Words.count(count, noun)) so far, to \(words(for: place))."
-        case .foundByID: "Found by its ID or support code."
-        }
-    }
-
-    private func words(for place: SearchProgress.Place) -> HTML {
-        switch place {
-        case .time(let microseconds): HTML.moment(microseconds, .dateAndTime, in: timeZone)
-        case .duration(let microseconds): "\(microseconds.map(Words.duration) ?? "those without a duration")"
-        }
-    }
-
-    var word: String {
-        switch progress {
-        case .lookedAt: "Look further"
-        case .foundByID: "Look for it in texts"
-        }
-    }
 }

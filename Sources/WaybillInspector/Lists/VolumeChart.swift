@@ -31,11 +31,7 @@ package struct VolumeChart {
     var html: HTML {
         guard steps.count == volume.counts.count, count > 0 else { return "" }
         let over = OutcomeSteps(volume.counts.map { $0 ?? [:] }, steps: steps)
-        let columns = over.outcomes.indices.map { index in
-            ColumnChart.Column(
-                title: "\(steps.title(index)): \(over.outcomeWords(index))", address: link(to: over.window(index)),
-                parts: over.parts(index))
-        }
+        let columns = over.columns(address: link(to:))
         let labels = [0, steps.count / 2, steps.count - 1].map(steps.label)
         // Steps begin at whole seconds.
         let seconds = steps.borders.map { "\($0 / 1_000_000)" }.joined(separator: " ")
@@ -53,9 +49,6 @@ package struct VolumeChart {
     }
 
     private func link(to window: [(name: String, value: String)]) -> String {
-        let others = address.items.filter { item in
-            item.name != "cursor" && !window.contains { $0.name == item.name }
-        }
-        return ListAddress(others + window).query
+        ListAddress(address.items(besides: window.map(\.name) + ["cursor"]) + window).query
     }
 }

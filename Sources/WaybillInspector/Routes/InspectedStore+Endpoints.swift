@@ -6,12 +6,13 @@ extension InspectedStore {
     func endpointsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         var question = NetworkQuestion(grouping: .method, limit: EndpointsPage.rowLimit, exampleCount: 0)
-        let conditions = address.items.filter { !EndpointsPage.parameters.contains($0.name) }
-        let (found, status) = try await answering(items) {
+        let conditions = address.items(besides: EndpointsPage.parameters)
+        let (answer, meant, status) = try await answering(items) {
             question.sort = try Self.sort(address)
             return try await answered(question, conditions)
+        } empty: { why in
+            NetworkAnswer(exchanges: 0, groups: [], whyEmpty: why.value)
         }
-        let (answer, meant) = found.shown { NetworkAnswer(exchanges: 0, groups: [], whyEmpty: $0) }
         let isEmpty = answer.groups.isEmpty
         let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges, at: address)
         return .page(
@@ -24,8 +25,7 @@ extension InspectedStore {
     func endpointsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let question = NetworkQuestion(grouping: .method, sort: try Self.sort(address), exampleCount: 0)
-        let answer = try await answered(
-            question, address.items.filter { !EndpointsPage.parameters.contains($0.name) })
+        let answer = try await answered(question, address.items(besides: EndpointsPage.parameters))
         return .csv(redactor.redacted(AnyAnswer.network(question, answer)).csv, name: "endpoints")
     }
 
@@ -33,13 +33,14 @@ extension InspectedStore {
         let address = ListAddress(items)
         var question = NetworkQuestion(grouping: .method, exampleCount: EndpointPage.exampleCount)
         question.group = try NetworkKey(address)
-        let conditions = address.items.filter { !NetworkKey.parameters.contains($0.name) }
-        let (found, status) = try await answering(items) {
+        let conditions = address.items(besides: NetworkKey.parameters)
+        let (answer, meant, status) = try await answering(items) {
             let times = try await store.exchangeTimes(ListRequest(conditions: conditions, about: .exchanges))
             question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
             return try await answered(question, conditions)
+        } empty: { why in
+            NetworkAnswer(exchanges: 0, groups: [], whyEmpty: why.value)
         }
-        let (answer, meant) = found.shown { NetworkAnswer(exchanges: 0, groups: [], whyEmpty: $0) }
         return .page(
             EndpointPage(
                 redacted: redactor.redacted(answer), table: table(question, answer),

@@ -9,14 +9,14 @@ extension InspectedStore {
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
-        let (page, mistake, status) = try await self.page {
+        let (page, meant, status) = try await self.page(items) {
             try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let volume = status == 200 ? try await volume(address.items, of: .transactions, at: address) : nil
         let html = TransactionsPage(
-            redacted: page, volume: volume, errorCounts: errorCounts, address: address, names: names,
-            meant: mistake?.corrected(items), version: version, frame: frame
+            redacted: page, volume: volume, errorCounts: errorCounts, address: address, names: names, meant: meant,
+            version: version, frame: frame
         ).html
         return .page(html, status: status)
     }
@@ -32,13 +32,13 @@ extension InspectedStore {
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
-        let (page, mistake, status) = try await self.page {
+        let (page, meant, status) = try await self.page(items) {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
         let volume = status == 200 ? try await volume(address.items, of: .exchanges, at: address) : nil
         let html = ExchangesPage(
-            redacted: page, volume: volume, address: address, names: names, meant: mistake?.corrected(items),
-            version: version, frame: frame
+            redacted: page, volume: volume, address: address, names: names, meant: meant, version: version,
+            frame: frame
         ).html
         return .page(html, status: status)
     }
@@ -64,19 +64,32 @@ extension InspectedStore {
         try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: redactor)
     }
 
-    /// Returns an empty page with the mistake for an invalid filter, to let the reader correct the form.
+    /// Returns a page of a list; after a mistake, an empty one with the reason.
     func page<Row: Redactable>(
-        _ body: () async throws -> RecordPage<Row>
-    ) async throws -> (Redacted<RecordPage<Row>>, FilterMistake?, Int) {
-        func nothing(_ why: String) -> Redacted<RecordPage<Row>> {
-            redactor.redacted(RecordPage(rows: [], next: nil, whyEmpty: why))
+        _ items: [(name: String, value: String)], _ body: () async throws -> RecordPage<Row>
+    ) async throws -> (page: Redacted<RecordPage<Row>>, meant: String?, status: Int) {
+        let (page, meant, status) = try await answering(items, body) { why in
+            RecordPage<Row>(rows: [], next: nil, whyEmpty: why.value)
         }
+        return (redactor.redacted(page), meant, status)
+    }
+
+    /// Runs `body`. After a mistake, returns an empty value with the reason, to let the reader correct the form.
+    ///
+    /// - Returns: `meant` is the corrected filter; `nil` without a suggestion.
+    func answering<Value>(
+        _ items: [(name: String, value: String)], _ body: () async throws -> Value,
+        empty: (_ why: Redacted<String>) -> Value
+    ) async throws -> (value: Value, meant: String?, status: Int) {
         do {
-            return (redactor.redacted(try await body()), nil, 200)
-        } catch QueryFailure.parameter(_, let message) {
-            return (nothing(message), nil, 400)
+            return (try await body(), nil, 200)
+        } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
+            return (empty(redactor.redacted(message)), nil, 400)
         } catch QueryFailure.filter(let mistake) {
-            return (nothing(mistake.sentence), mistake.redacted(by: redactor), 400)
+            let mistake = mistake.redacted(by: redactor)
+            let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
+            let filter = items.last { $0.name == "filter" }?.value
+            return (empty(redactor.redacted(sentence)), filter.flatMap(mistake.corrected), 400)
         }
     }
 }
@@ -102,26 +115,19 @@ extension InspectedStore {
     }
 }
 
-extension FilterMistake {
-    var sentence: String { "Character \(offset + 1) of the filter: \(message)" }
-
-    func corrected(_ items: [(name: String, value: String)]) -> String? {
-        items.last { $0.name == "filter" }.flatMap { corrected($0.value) }
-    }
-}
-
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let names = redactor.redacted(try await store.names())
-        let (answer, status) = try await answering(items) { try await summary(address.items) }
-        let ((shown, step), meant) = answer.shown { why in
-            (SummaryAnswer(useCases: [], whyEmpty: why), TimeSteps.step(for: nil))
+        let (found, meant, status) = try await answering(items) {
+            try await summary(address.items)
+        } empty: { why in
+            (answer: SummaryAnswer(useCases: [], whyEmpty: why.value), step: TimeSteps.step(for: nil))
         }
-        let (first, leftOut) = UseCasesPage.first(of: shown)
+        let (first, leftOut) = UseCasesPage.first(of: found.answer)
         return .page(
             UseCasesPage(
-                redacted: redactor.redacted(first), leftOut: leftOut, step: step, meant: meant, names: names,
+                redacted: redactor.redacted(first), leftOut: leftOut, step: found.step, meant: meant, names: names,
                 address: address, frame: frame
             ).html, status: status)
     }
@@ -155,18 +161,15 @@ extension InspectedStore {
             throw QueryFailure.notFound("There is no such page of a use case.")
         }
         let seen = view.hasGroups ? try await seen(of: useCase.code) : SeenValues()
-        let (answers, status) = try await answering(items) {
-            try await self.answers(to: view, about: useCase, items, seen)
+        let (content, meant, status) = try await answering(items) {
+            UseCasePage.Content.answers(try await answers(to: view, about: useCase, items, seen))
+        } empty: { why in
+            UseCasePage.Content.mistake(why)
         }
-        let content: UseCasePage.Content =
-            switch answers {
-            case .success(let answers): .answers(answers)
-            case .failure(let mistake): .mistake(mistake.sentence, meant: mistake.meant)
-            }
         let events = useCase.events(among: names)
         return .page(
             UseCasePage(
-                useCase: useCase, view: view, content: content, events: events, seen: seen,
+                useCase: useCase, view: view, content: content, meant: meant, events: events, seen: seen,
                 address: ListAddress(items), frame: frame
             ).html, status: status)
     }
@@ -213,38 +216,6 @@ extension InspectedStore {
         }
         return answers
     }
-
-    func answering<Value>(
-        _ items: [(name: String, value: String)], _ body: () async throws -> Value
-    ) async throws -> (Result<Value, UseCaseMistake>, Int) {
-        do {
-            return (.success(try await body()), 200)
-        } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
-            return (.failure(UseCaseMistake(sentence: redactor.redacted(message))), 400)
-        } catch QueryFailure.filter(let mistake) {
-            let mistake = mistake.redacted(by: redactor)
-            return (
-                .failure(
-                    UseCaseMistake(sentence: redactor.redacted(mistake.sentence), meant: mistake.corrected(items))), 400
-            )
-        }
-    }
-}
-
-extension Result where Failure == UseCaseMistake {
-    /// Returns an empty answer with the reason for a mistake, to let the reader correct the form, and the corrected
-    /// filter; `nil` without a suggestion.
-    func shown(_ empty: (_ why: String) -> Success) -> (Success, meant: String?) {
-        switch self {
-        case .success(let answer): (answer, nil)
-        case .failure(let mistake): (empty(mistake.sentence.value), mistake.meant)
-        }
-    }
-}
-
-struct UseCaseMistake: Error {
-    var sentence: Redacted<String>
-    var meant: String?
 }
 
 extension InspectedStore {

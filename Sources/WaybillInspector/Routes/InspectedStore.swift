@@ -4,18 +4,11 @@ package import WaybillExport
 package import WaybillQueries
 
 package struct InspectedStore: Sendable {
-    let name: String
     let store: any BrowsableStore & ExportingStore
-    /// The clock for relative times such as `1h`, and for daylight saving time.
-    let clock: any TransactionClock
-    let isLoggedIn: Bool
     let redactor: Redactor
-    let hasControls: Bool
     /// Returns the unredacted counts of the running collector; `nil` if none is running.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
-    var zone: ShownZone?
-    /// The parameters of the request, which links to the same page keep.
-    var items: [(name: String, value: String)] = []
+    var frame: InspectorFrame
 
     package init(
         name: String, store: any BrowsableStore & ExportingStore, clock: any TransactionClock,
@@ -23,17 +16,11 @@ package struct InspectedStore: Sendable {
         redactor: Redactor = Redactor(), hasControls: Bool = false,
         counted: (@Sendable () -> DeliveryPage.Collected)? = nil
     ) {
-        (self.name, self.store, self.clock) = (name, store, clock)
-        (self.isLoggedIn, self.redactor, self.counted) = (isLoggedIn, redactor, counted)
-        self.hasControls = hasControls
+        (self.store, self.redactor, self.counted) = (store, redactor, counted)
+        frame = InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
     }
 
-    var frame: InspectorFrame {
-        var frame = InspectorFrame(store: name, isLoggedIn: isLoggedIn, hasControls: hasControls, clock: clock)
-        (frame.zoneName, frame.items) = (zone?.name, items)
-        if let zone { frame.timeZone = zone.timeZone }
-        return frame
-    }
+    var clock: any TransactionClock { frame.clock }
 
     /// Other bodies are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
@@ -271,7 +258,7 @@ extension InspectedStore {
     func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let apps = try await store.apps(limit: Self.appLimit)
-        let (page, _, status) = try await self.page {
+        let (page, _, status) = try await self.page(items) {
             var request = try ListRequest(address.items, about: .sources)
             request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
             return try await store.sources(request)

@@ -60,18 +60,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         return self == .follow ? ["GET"] : ["GET", "HEAD"]
     }
 
-    package var isControl: Bool {
-        switch self {
-        case .showControls, .change, .newRule, .addRule, .editRule, .saveRule: true
-        case .home, .listTransactions, .downloadTransactions, .showTransaction, .downloadTransaction,
-            .compareTransactions, .listSessions, .listExchanges, .showExchange, .downloadExchange, .listEndpoints,
-            .downloadEndpoints, .showEndpoint, .listTerms, .listUseCases,
-            .downloadUseCases, .showUseCase, .askUseCase, .listErrors, .downloadErrors,
-            .listSources, .showSource, .showDelivery, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn,
-            .logOut:
-            false
-        }
-    }
+    package var isControl: Bool { path.hasPrefix("/controls") }
 
     /// A rule contains a response body, whose characters can take nine bytes each.
     package var formLimit: Int { self == .addRule || self == .saveRule ? 1 << 20 : 8192 }

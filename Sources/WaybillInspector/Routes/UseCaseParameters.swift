@@ -5,20 +5,17 @@ import WaybillQueries
 
 struct UseCaseParameters {
     private let view: UseCaseView
-    private let own: [(name: String, value: String)]
+    private let address: ListAddress
     let conditions: [(name: String, value: String)]
 
     init(_ items: [(name: String, value: String)], of view: UseCaseView) {
-        let items = items.filter { !$0.value.isEmpty }
         self.view = view
-        own = items.filter { view.parameters.contains($0.name) }
-        let given = items.filter { !view.parameters.contains($0.name) }
-        conditions = given + (view == .why && !ListAddress(items).chooses ? [UseCaseView.failed] : [])
+        address = ListAddress(items)
+        let usual = view == .why && !address.chooses ? [UseCaseView.failed] : []
+        conditions = address.items(besides: view.parameters) + usual
     }
 
-    private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
-
-    var steps: [TransactionPoint] { own.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
+    var steps: [TransactionPoint] { address.items.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
 
     /// Returns the questions of a page, without conditions; empty if a choice is missing. `now` is in microseconds.
     ///
@@ -69,11 +66,14 @@ struct UseCaseParameters {
     }
 
     private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuestion.Occurrence) {
-        (TransactionPoint(self["from"] ?? "^"), TransactionPoint(self["to"] ?? "$"), try flag("last") ? .last : .first)
+        (
+            TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"),
+            try flag("last") ? .last : .first
+        )
     }
 
     private func flag(_ name: String) throws(QueryFailure) -> Bool {
-        guard let value = self[name] else { return false }
+        guard let value = address[name] else { return false }
         guard value == "yes" else {
             throw .parameter(name, "“\(value)” is no value of “\(name)”: give yes, or leave it out.")
         }
@@ -83,7 +83,7 @@ struct UseCaseParameters {
     private func isCertified() throws(QueryFailure) -> Bool? { try flag("certify") ? true : nil }
 
     private func window() throws(QueryFailure) -> Duration? {
-        guard let within = self["within"] else { return nil }
+        guard let within = address["within"] else { return nil }
         guard let length = TimeExpression.length(within), length > 0 else {
             throw .parameter("within", "“\(within)” is no length of time: give 30s, 10m, 1h or 7d.")
         }
@@ -93,7 +93,7 @@ struct UseCaseParameters {
     private func groups(seen: SeenValues, now: Int64, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion
         .Groups?
     {
-        let (a, b) = (self["a"], self["b"])
+        let (a, b) = (address["a"], address["b"])
         if let segmentation = try segmentation(redactor) {
             guard a == nil, b == nil else { return .values(of: segmentation, a, b) }
             let usual = seen.values(of: segmentation).prefix(2).sorted()
@@ -109,7 +109,7 @@ struct UseCaseParameters {
     }
 
     private func segmentation(_ redactor: Redactor) throws(QueryFailure) -> Segmentation? {
-        guard let segmentation = self["by"].map({ Segmentation($0) }) else { return nil }
+        guard let segmentation = address["by"].map({ Segmentation($0) }) else { return nil }
         if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
             throw .parameter(
                 "by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")

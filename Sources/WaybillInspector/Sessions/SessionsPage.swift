@@ -47,8 +47,7 @@ struct SessionsPage {
     }
 
     private var paging: HTML {
-        let told = page.progress.map { ListProgress(progress: $0, noun: "transaction", timeZone: frame.timeZone) }
-        return ListPaging(address: address, next: page.next, progress: told).html
+        ListPaging(page: page, noun: "transaction", address: address, timeZone: frame.timeZone).html
     }
 
     private var cells: HTML {
@@ -138,7 +137,7 @@ extension InspectedStore {
         let address = ListAddress(items)
         let names = redactor.redacted(try await store.names())
         var list = SessionList()
-        let (page, mistake, status) = try await self.page {
+        let (page, meant, status) = try await self.page(items) {
             let request = try ListRequest(address.items, about: .transactions)
             let page = try await store.transactions(request, within: Self.budget)
             list = try await store.sessions(
@@ -147,8 +146,8 @@ extension InspectedStore {
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let html = SessionsPage(
-            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names,
-            meant: mistake?.corrected(items), address: address, frame: frame
+            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names, meant: meant,
+            address: address, frame: frame
         ).html
         return .page(html, status: status)
     }

@@ -27,11 +27,7 @@ package struct DeliveryPage {
             (self.failedSets, self.refusals, self.rejections) = (failedSets, refusals, rejections)
         }
 
-        package func redacted(by redactor: Redactor) -> Collected {
-            var redacted = self
-            redacted.rejections = rejections.redacted(by: redactor)
-            return redacted
-        }
+        package mutating func redact(by redactor: Redactor) { rejections.redact(by: redactor) }
     }
 
     package init(
@@ -164,10 +160,10 @@ struct ArrivalChart {
 
 /// Codes that have had several names, with the first use of each.
 package struct ChangedNames: Sendable, Redactable {
-    private let conflicts: [NameConflict]
+    private var conflicts: [NameConflict]
     private let count: Int
-    private let useCases: [Int: String]
-    private let starts: [AppVersion: Int64]
+    private var useCases: [Int: String]
+    private var starts: [AppVersion: Int64]
 
     /// `count` includes conflicts that are not shown.
     package init(
@@ -179,13 +175,13 @@ package struct ChangedNames: Sendable, Redactable {
         self.starts = starts
     }
 
-    package func redacted(by redactor: Redactor) -> Self {
-        let starts = starts.map {
+    package mutating func redact(by redactor: Redactor) {
+        conflicts.redact(by: redactor)
+        useCases.redact(by: redactor)
+        let redacted = starts.map {
             (AppVersion(app: redactor.text($0.key.app), version: redactor.text($0.key.version)), $0.value)
         }
-        return ChangedNames(
-            conflicts.redacted(by: redactor), count: count, useCases: useCases.redacted(by: redactor),
-            starts: Dictionary(starts, uniquingKeysWith: min))
+        starts = Dictionary(redacted, uniquingKeysWith: min)
     }
 
     func html(in frame: InspectorFrame) -> HTML {

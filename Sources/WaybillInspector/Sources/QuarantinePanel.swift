@@ -118,9 +118,7 @@ package enum DeliveryFile: String, CaseIterable, Sendable {
 package enum QuarantineJSON {
     package static func bytes(_ quarantined: Redacted<[QuarantinedFact]>) -> [UInt8] {
         var writer = JSONWriter()
-        writer.beginArray()
-        for entry in quarantined.value {
-            writer.beginObject()
+        writer.objects(quarantined.value) { entry, writer in
             writer.member("source", entry.id.source)
             writer.member("sequence", entry.id.sequence)
             writer.member("reason", entry.reason)
@@ -129,9 +127,7 @@ package enum QuarantineJSON {
                 writer.key("fact")
                 fact.write(to: &writer)
             }
-            writer.endObject()
         }
-        writer.endArray()
         return writer.bytes
     }
 
@@ -181,9 +177,7 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
         }
     }
 
-    package func redacted(by redactor: Redactor) -> RejectedFacts {
-        var redacted = self
-        for index in groups.indices { redacted.groups[index].reason = redactor.text(groups[index].reason) }
-        return redacted
+    package mutating func redact(by redactor: Redactor) {
+        for index in groups.indices { groups[index].reason.redact(by: redactor) }
     }
 }

@@ -15,7 +15,7 @@ struct SourcesPage {
     private var main: HTML {
         """
         <div class=heads><h1>Sources</h1>\(Self.views(current: "sources"))</div>
-        \(form)\(list)\(ListPaging(address: address, next: page.next).html)
+        \(form)\(list)\(ListPaging(page: page, noun: "source", address: address, timeZone: frame.timeZone).html)
         """
     }
 

@@ -23,7 +23,8 @@ struct TransactionsPage {
         \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: names.useCases, terms: "terms").html)\
         <div class=line>\(outcomes)\(fold)\(HTML.liveBar(version), if: address.isFirstPage)</div>
         <div class=line><b data-fresh>\(volume?.total ?? "")</b><a href="sessions\(address.with("cursor", nil))">By session</a></div>
-        \(volume?.html ?? "")\(list)\(ListPaging(address: address, next: page.next, progress: told).html)\(file, if: !page.rows.isEmpty)
+        \(volume?.html ?? "")\(list)\
+        \(ListPaging(page: page, noun: "transaction", address: address, timeZone: frame.timeZone).html)\(file, if: !page.rows.isEmpty)
         """
     }
 
@@ -44,10 +45,6 @@ struct TransactionsPage {
             address: address, name: "fold", label: "Child transactions",
             words: [(word: "true", content: "Hide children of listed transactions", tone: "fold")]
         ).html
-    }
-
-    private var told: ListProgress? {
-        page.progress.map { ListProgress(progress: $0, noun: "transaction", timeZone: frame.timeZone) }
     }
 
     private var list: HTML {

@@ -30,7 +30,7 @@ struct UseCaseLinks {
             let expression = ([written].compactMap(\.self) + conditions.map(\.description)).joined(separator: " ")
             items = items.filter { $0.name != "filter" } + [("filter", expression)]
         }
-        return "\(root)transactions\(Self.query(first + items))"
+        return "\(root)transactions\(ListAddress(first + items).query)"
     }
 
     func transactions(of useCase: UseCaseReference, _ listing: AnswerTable.Listing) -> String {
@@ -40,11 +40,7 @@ struct UseCaseLinks {
     func useCase(_ useCase: UseCaseReference, _ file: String = "", _ others: [(name: String, value: String)] = [])
         -> String
     {
-        "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(Self.query(parameters + others))"
-    }
-
-    static func query(_ items: [(name: String, value: String)]) -> String {
-        items.isEmpty ? "" : "?" + ListAddress.encoded(items)
+        "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(ListAddress(parameters + others).query)"
     }
 }
 

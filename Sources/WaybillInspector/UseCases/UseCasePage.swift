@@ -7,6 +7,8 @@ struct UseCasePage {
     let useCase: UseCaseReference
     let view: UseCaseView
     let content: Content
+    /// The corrected filter; `nil` without a suggestion.
+    var meant: String?
     let events: [String]
     var seen = SeenValues()
     let address: ListAddress
@@ -15,7 +17,7 @@ struct UseCasePage {
     enum Content: Sendable {
         /// Questions and their answers; empty if a choice is missing.
         case answers([Redacted<AnyAnswer>])
-        case mistake(Redacted<String>, meant: String? = nil)
+        case mistake(Redacted<String>)
     }
 
     var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
@@ -24,7 +26,7 @@ struct UseCasePage {
 
     private var main: HTML {
         """
-        <nav class=around aria-label="Around it"><a rel=up href="\(links.root)use-cases\(UseCaseLinks.query(links.parameters))">All use cases</a>\
+        <nav class=around aria-label="Around it"><a rel=up href="\(links.root)use-cases\(ListAddress(links.parameters).query)">All use cases</a>\
         <a href="\(links.transactions(of: useCase))">Its transactions</a></nav>
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
@@ -45,7 +47,7 @@ struct UseCasePage {
 
     private var answers: HTML {
         switch content {
-        case .mistake(let sentence, let meant):
+        case .mistake(let sentence):
             return NoRows(
                 title: "That cannot be answered", why: sentence.value, meant: meant, isMistake: true, address: address
             ).html

@@ -113,11 +113,7 @@ extension UseCaseSection {
     }
 
     private func chart(_ over: OutcomeSteps) -> HTML {
-        let columns = over.outcomes.indices.map { index in
-            ColumnChart.Column(
-                title: "\(over.steps.title(index)): \(over.outcomeWords(index))",
-                address: links.transactions(of: useCase, over.window(index)), parts: over.parts(index))
-        }
+        let columns = over.columns { links.transactions(of: useCase, $0) }
         let count = over.steps.count
         let marked = count < 3 ? Array(0..<count) : [0, count / 2, count - 1]
         return ColumnChart(columns: columns, labels: marked.map(over.steps.label)).html
@@ -216,7 +212,7 @@ extension UseCaseSection {
         let (a, b) = Self.names(question, answer)
         let scales = """
             Lines are the intervals, dots the differences; a line without a bar at its end goes on beyond the picture. Of the first three, half the width is \(rates.pointsText.dropFirst()) points; of the \
-            durations, from \(Words.point(question.from)) to \(Words.point(question.to)), it is \(Words.percent(times)) of what \(a) takes.
+            durations, from \(Words.point(question.from)) to \(Words.point(question.to)), it is \(times.percentText) of what \(a) takes.
             """
         let heading: HTML = "<span class=mid>\(b) has less | more</span>"
         let sentences: HTML = "<ul class=sentences>\(table.sentences.map { "<li>\($0)" as HTML })</ul>"

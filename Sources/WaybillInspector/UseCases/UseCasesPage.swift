@@ -31,7 +31,7 @@ struct UseCasesPage {
         let times = answer.useCases.flatMap(\.rates).map(\.startMicroseconds)
         let steps = TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: frame.timeZone)
         let file: HTML = """
-            <a class=copier download href="use-cases.csv\(UseCaseLinks.query(address.items))">CSV</a>
+            <a class=copier download href="use-cases.csv\(address.query)">CSV</a>
             """
         return """
             <h1>Use cases</h1>
@@ -58,10 +58,7 @@ struct UseCasesPage {
     private func item(_ summary: UseCaseSummary, _ steps: TimeSteps) -> HTML {
         let useCase = UseCaseReference(code: summary.useCase, among: names)
         let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
-        let over = OutcomeSteps(summary.rates, steps: steps)
-        let columns = over.outcomes.indices.map { index in
-            ColumnChart.Column(title: "\(steps.title(index)): \(over.outcomeWords(index))", parts: over.parts(index))
-        }
+        let columns = OutcomeSteps(summary.rates, steps: steps).columns()
         return """
             <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
             \(ColumnChart(columns: columns, hasScale: false).html)
@@ -87,18 +84,5 @@ struct UseCaseNumbers {
             <div><dt title="Of those that succeeded, 19 of 20 take no longer">p95 succeeded<dd>\(time(summary.succeeded.p95Microseconds))</div>\
             <div><dt title="Of all that were closed, however they ended, 19 of 20 take no longer">p95 closed<dd>\(time(summary.duration.p95Microseconds))</div>
             """
-    }
-}
-
-extension OutcomeSteps {
-    func parts(_ index: Int) -> [(tone: String, count: Int)] {
-        OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { (outcome.name, $0) } }
-    }
-
-    func outcomeWords(_ index: Int) -> String {
-        let words = OutcomeBar.order.compactMap { outcome in
-            outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" }
-        }
-        return words.isEmpty ? "none" : words.joined(separator: ", ")
     }
 }

@@ -30,7 +30,7 @@ struct ValueMenu {
 
     private var address: String {
         if let page { return page.address }
-        return "\(links.root)sessions\(UseCaseLinks.query([("filter", condition.description)]))"
+        return "\(links.root)sessions\(ListAddress([("filter", condition.description)]).query)"
     }
 }
 
@@ -54,7 +54,7 @@ extension ValueMenu {
 
     static func error(_ error: RecordedError, _ links: UseCaseLinks) -> ValueMenu {
         let condition = FilterCondition.finishError(error.identity)
-        let page = "\(links.root)errors\(UseCaseLinks.query([("filter", condition.description)]))"
+        let page = "\(links.root)errors\(ListAddress([("filter", condition.description)]).query)"
         return ValueMenu(Words.error(error), condition, links, page: ("Error", page))
     }
 

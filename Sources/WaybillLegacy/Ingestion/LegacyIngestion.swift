@@ -74,7 +74,7 @@ struct LegacyIngestion {
     private mutating func append(_ content: Fact.Content, part: Int64, at time: Int64, after recorded: Int64) {
         let fact = Fact(sequence: recorded + Int64(facts.count) + 1, part: part, atMicroseconds: time, content: content)
         // The old framework redacts nothing.
-        facts.append(redactor.fact(fact))
+        facts.append(fact.redacted(by: redactor))
     }
 
     private func attributes(of transaction: LegacySet.Transaction) -> Attributes {
@@ -99,11 +99,7 @@ struct LegacyIngestion {
         event.attributes["context"] = log.context.map { .string($0) }
         if !isTimeKnown { event.attributes[Self.unreadableTimestamp] = .string(log.timestamp) }
         // Redacted, because it is compared with stored logs.
-        if case .event(let content) = redactor.fact(
-            Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .event(event))
-        ).content {
-            return content
-        }
+        event.redact(by: redactor)
         return event
     }
 
@@ -208,7 +204,7 @@ extension Store {
         let key = "legacy_source"
         if let source = try setting(key).flatMap({ GUID($0) }) { return source }
         let source = GUID()
-        try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?)").run(key, source.description)
+        try set(key, to: source.description)
         return source
     }
 }

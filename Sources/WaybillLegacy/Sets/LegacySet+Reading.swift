@@ -140,7 +140,7 @@ extension JSONReader {
         }
         let text = try text().string
         guard let code = Int64(text), code.magnitude <= Limits.largestInteger else {
-            return text.isEmpty ? nil : .text(text.cut(to: Limits.valueLength) ?? text)
+            return text.isEmpty ? nil : .text(text.cut(to: Limits.valueLength))
         }
         return .number(code)
     }
@@ -148,13 +148,7 @@ extension JSONReader {
     /// Numbers and booleans count as texts.
     fileprivate mutating func legacyText(limit: Int) throws(JSONFailure) -> String? {
         if try isNull() { return nil }
-        guard next == UInt8(ascii: "\"") else {
-            let start = offset
-            try skipValue()
-            let value = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-            return value.cut(to: limit) ?? value
-        }
-        let text = try text().string
-        return text.cut(to: limit) ?? text
+        guard next == UInt8(ascii: "\"") else { return try valueText().cut(to: limit) }
+        return try text().string.cut(to: limit)
     }
 }

@@ -5,12 +5,7 @@ package import WaybillCore
 /// the time of the flush, but no identity. Schema: `Schemas/legacy-set.v0.0.1.schema.json`.
 package struct LegacySet: Hashable, Sendable {
     package var transactions: [Transaction]
-    package var unread: [Unread]
-
-    package init(transactions: [Transaction], unread: [Unread] = []) {
-        self.transactions = transactions
-        self.unread = unread
-    }
+    package var unread: [Unread] = []
 
     package var factCount: Int { transactions.reduce(transactions.count) { $0 + $1.logs.count } }
 
@@ -21,12 +16,6 @@ package struct LegacySet: Hashable, Sendable {
         package var reason: String
         /// The original, including secrets.
         package var json: [UInt8]
-
-        package init(transaction: GUID?, reason: String, json: [UInt8]) {
-            self.transaction = transaction
-            self.reason = reason
-            self.json = json
-        }
     }
 
     /// The logs of a transaction since the previous flush.
@@ -37,19 +26,7 @@ package struct LegacySet: Hashable, Sendable {
         package var deviceMake: String?
         package var deviceOS: String?
         package var deviceOSVersion: String?
-        package var logs: [Log]
-
-        package init(
-            id: GUID, useCase: Int, deviceMake: String? = nil, deviceOS: String? = nil, deviceOSVersion: String? = nil,
-            logs: [Log] = []
-        ) {
-            self.id = id
-            self.useCase = useCase
-            self.deviceMake = deviceMake
-            self.deviceOS = deviceOS
-            self.deviceOSVersion = deviceOSVersion
-            self.logs = logs
-        }
+        package var logs: [Log] = []
     }
 
     package struct Log: Hashable, Sendable {
@@ -60,17 +37,6 @@ package struct LegacySet: Hashable, Sendable {
         package var errorDescription: String?
         /// A text that the framework's servers add to an event.
         package var context: String?
-
-        package init(
-            event: Int, timestamp: String, errorCode: ErrorCode? = nil, errorDescription: String? = nil,
-            context: String? = nil
-        ) {
-            self.event = event
-            self.timestamp = timestamp
-            self.errorCode = errorCode
-            self.errorDescription = errorDescription
-            self.context = context
-        }
     }
 
     /// A number, which some clients send as a text.
@@ -139,11 +105,9 @@ package enum LegacyDate {
         guard words.count == 5, let day = number(words[0], 1...31),
             let month = months.firstIndex(of: words[1].lowercased()),
             let year = number(words[2], 1970...9999), let time = seconds(ofDay: words[3]),
-            let zone = offset(words[4].filter { $0 != " " })
+            let zone = offset(words[4].filter { $0 != " " }), let days = CalendarDay.number(year, month + 1, day)
         else { return nil }
-        guard day <= length(ofMonth: month, year) else { return nil }
-        let seconds = Int64(days(year, month, day)) * 86_400 + Int64(time - zone)
-        return seconds * 1_000_000
+        return (Int64(days) * 86_400 + Int64(time - zone)) * 1_000_000
     }
 
     /// Writes microseconds since 1970 in GMT, rounded down to a second: `Fri, 06 Feb 2015 05:59:27 GMT`.
@@ -196,20 +160,8 @@ package enum LegacyDate {
     }
 
     private static func number(_ text: String, _ range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let value = Int(text)
-        else { return nil }
+        guard text.utf8.allSatisfy(\.isDigit), let value = Int(text) else { return nil }
         return range.contains(value) ? value : nil
-    }
-
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let before = year - 1
-        let leapDays = (before / 4 - before / 100 + before / 400) - (1969 / 4 - 1969 / 100 + 1969 / 400)
-        return (year - 1970) * 365 + leapDays + (0..<month).reduce(0) { $0 + length(ofMonth: $1, year) } + day - 1
-    }
-
-    private static func length(ofMonth month: Int, _ year: Int) -> Int {
-        if month == 1 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-        return [3, 5, 8, 10].contains(month) ? 30 : 31
     }
 }
 

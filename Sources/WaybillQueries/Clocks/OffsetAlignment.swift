@@ -141,15 +141,7 @@ package struct OffsetSamples {
 
     /// Stops at the first contradiction: the machine was suspended in between, or its clock restarted.
     func estimate(at time: Int64, besides sequence: Int64) -> OffsetEstimate? {
-        var (later, end) = (0, samples.count)
-        while later < end {
-            let middle = (later + end) / 2
-            if (samples[middle].at, samples[middle].sequence) < (time, sequence) {
-                later = middle + 1
-            } else {
-                end = middle
-            }
-        }
+        var later = samples[...].partitioningIndex { ($0.at, $0.sequence) >= (time, sequence) }
         var earlier = later - 1
         if later < samples.count, samples[later].at == time, samples[later].sequence == sequence { later += 1 }
 

@@ -8,7 +8,7 @@ package struct AttributeSQL {
     init(name: String, mark: String) { (self.name, self.mark) = (name, mark) }
 
     package init(literally name: String) {
-        let short = name.cut(to: Limits.nameLength) ?? name
+        let short = name.cut(to: Limits.nameLength)
         self.init(name: Self.literal(short), mark: Self.literal(Self.mark(of: short)))
     }
 

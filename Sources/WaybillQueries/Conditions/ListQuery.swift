@@ -61,11 +61,7 @@ package struct ListQuery {
         isSorted: Bool, _ filter: TransactionFilter, after cursor: ListCursor?, through end: ListCursor?,
         range: Range<Int64>? = nil, now wall: Int64, in scope: Scope, of columns: (TransactionOutcome) -> String
     ) -> String {
-        var conditions: [String] = []
-        for condition in filter.conditions {
-            if case .outcome = condition { continue }
-            conditions.append(values.sql(of: condition))
-        }
+        var conditions = filter.conditions.filter { $0.outcomes == nil }.map { values.sql(of: $0) }
         let behind = cursor.map { "\(filter.order.isDescending ? "<" : ">") \(argument($0))" }
         let before = end.map { "\(filter.order.isDescending ? ">=" : "<=") \(argument($0))" }
         let latest = range.map { ["p.listed_us < \(argument($0.upperBound))"] } ?? []
@@ -252,10 +248,6 @@ struct BodySearch {
             CREATE TEMP TABLE IF NOT EXISTS mentions(word INTEGER, source INTEGER, exchange INTEGER, PRIMARY KEY(word, source, exchange)) \
             WITHOUT ROWID; DELETE FROM temp.mentions
             """)
-        // Older stores have no such table.
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {
-            return false
-        }
         let patterns = words.map { FoldedBytes($0.utf8) }
         let bodies = try connection.statement(
             "SELECT source, exchange, direction, sum(kept_bytes) FROM bodies GROUP BY source, exchange, direction ORDER BY max(id) DESC"

@@ -118,7 +118,7 @@ extension ExchangeList {
                 spans.removeLast()
                 if let window = span.clamped(since: begin, until: nil) {
                     found += try keys(in: window, limit: limit, after: cursor)
-                    count += try self.count(in: window)
+                    count += Int(clamping: try value("count(*)", in: window) ?? 0)
                 }
                 if let begin, let rest = span.clamped(since: nil, until: begin) { older.append(rest) }
             }
@@ -136,11 +136,7 @@ extension ExchangeList {
     private func settle(_ spans: inout [ExchangeSpan], count: Int) throws(WaybillError) -> Bool {
         while let index = spans.indices.suffix(count).last(where: { !spans[$0].isExact }) {
             var span = spans.remove(at: index)
-            let newest = try connection.statement(
-                "SELECT max(at_us) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
-            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0)
-            }
-            guard let newest = newest ?? nil else { continue }
+            guard let newest = try value("max(at_us)", in: span) else { continue }
             span.times = span.times.lowerBound..<newest + 1
             span.isExact = true
             spans.insert(span, at: spans.lastIndex { $0.newest <= span.newest }.map { $0 + 1 } ?? 0)
@@ -160,10 +156,11 @@ extension ExchangeList {
         return [inSource, amongSources].compactMap(\.self).max()
     }
 
-    private func count(in span: ExchangeSpan) throws(WaybillError) -> Int {
-        try connection.integer(
-            "SELECT count(*) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?",
-            span.source, span.times.lowerBound, span.times.upperBound)
+    /// Returns an aggregate of a span's exchanges, whatever the conditions; `nil` for NULL.
+    func value(_ aggregate: String, in span: ExchangeSpan) throws(WaybillError) -> Int64? {
+        try connection.statement(
+            "SELECT \(aggregate) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
+        ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.optionalInt(0) } ?? nil
     }
 }
 

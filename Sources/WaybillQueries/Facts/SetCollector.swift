@@ -38,7 +38,7 @@ struct SetCollector: FactVisitor {
 
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let source = scanned.source
-        var share = TransactionSet.Share(source: redactor.source(source), clocks: scanned.clock.anchors)
+        var share = TransactionSet.Share(source: source.redacted(by: redactor), clocks: scanned.clock.anchors)
         share.names = try NameRows(connection: connection).names(of: scanned.share.row, limit: Limits.envelopeItems)
             .map { RecordedName(useCase: $0.useCase, event: $0.event, name: redactor.text($0.name)) }
         share.dropped = try RangeRows(connection: connection).dropped(
@@ -73,7 +73,7 @@ struct SetCollector: FactVisitor {
                 ContinuedPart(part: part.sequence, transaction: opened.transaction, useCase: opened.useCase))
             envelopeCount += 1
         }
-        shares[share].facts.append(redactor.fact(fact))
+        shares[share].facts.append(fact.redacted(by: redactor))
         factCount += 1
     }
 }

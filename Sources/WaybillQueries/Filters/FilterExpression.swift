@@ -347,9 +347,9 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension FilterMistake: Redactable {
     /// Drops a suggestion that the redactor changes, because it would match nothing.
-    package func redacted(by redactor: Redactor) -> Self {
+    package mutating func redact(by redactor: Redactor) {
         let known = suggestion.flatMap { redactor.text($0) == $0 ? $0 : nil }
-        return FilterMistake(redactor.text(message), at: offset, count: count, suggestion: known)
+        self = FilterMistake(redactor.text(message), at: offset, count: count, suggestion: known)
     }
 }
 

@@ -128,14 +128,14 @@ extension FilterCondition {
     package var isIndexed: Bool { useCase != nil || outcomes != nil || since != nil || until != nil }
 
     fileprivate var useCase: Int? { if case .useCase(let code) = self { code } else { nil } }
-    fileprivate var outcomes: Set<TransactionOutcome>? {
+    var outcomes: Set<TransactionOutcome>? {
         guard case .outcome(let outcomes) = self else { return nil }
         return outcomes.isEmpty ? Set(TransactionOutcome.allCases) : outcomes
     }
     fileprivate var since: Int64? { if case .sinceMicroseconds(let time) = self { time } else { nil } }
     fileprivate var until: Int64? { if case .untilMicroseconds(let time) = self { time } else { nil } }
-    fileprivate var sampledOneIn: Int? { if case .oneIn(let count) = self { count } else { nil } }
-    fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
+    var sampledOneIn: Int? { if case .oneIn(let count) = self { count } else { nil } }
+    var text: String? { if case .text(let text) = self { text } else { nil } }
     fileprivate var methods: Set<String>? { if case .method(let methods) = self { methods } else { nil } }
     fileprivate var statuses: ClosedRange<Int>? { if case .status(let range) = self { range } else { nil } }
     fileprivate var states: Set<ExchangeRecord.State>? { if case .state(let states) = self { states } else { nil } }

@@ -27,8 +27,6 @@ package struct EmptyReason: Sendable {
     var isAttributeLookedFor = false
     var attributes: Set<String> = []
 
-    init(_ filter: TransactionFilter) { self.filter = filter }
-
     package mutating func merge(_ other: EmptyReason) {
         isAny = isAny || other.isAny
         areJoined = areJoined || other.areJoined
@@ -152,7 +150,7 @@ extension EmptyReason {
     fileprivate static func steps(of filter: TransactionFilter) -> [(Step, [FilterCondition])] {
         let indexed: [(Step, [FilterCondition])] = [
             (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
-            (.outcomes, filter.conditions.filter { if case .outcome = $0 { true } else { false } }),
+            (.outcomes, filter.conditions.filter { $0.outcomes != nil }),
             (.time, filter.conditions.filter { $0.isIndexed && !$0.isOfTransaction }),
         ]
         return [(.beginner, [])] + indexed.filter { !$0.1.isEmpty }
@@ -172,6 +170,8 @@ extension EmptyReason {
         package var attributes: Set<String> = []
         /// The values of an attribute that no transaction passes.
         package var values: [String: Int]?
+        /// Whether the time ran out, before other conditions or before the values of an attribute.
+        var isCut = false
 
         package init() {}
     }
@@ -203,18 +203,18 @@ extension EmptyReason {
     }
 
     package init(_ filter: TransactionFilter, _ found: Found, _ reader: StoreReader) throws(WaybillError) {
-        self.init(filter)
+        self.filter = filter
         let names = NameTable(reader.connection)
         if let useCase = filter.useCase { useCaseName = try names.knownUseCase(useCase) }
         (isAny, areJoined, newest) = (found.isAny, found.areJoined, found.newest)
         (attributes, values) = (found.attributes, found.values)
         guard let index = found.passing.firstIndex(of: 0) else {
-            count = found.passing.last ?? 0
+            if found.isCut { step = .unlooked } else { count = found.passing.last ?? 0 }
             return
         }
         step = Self.steps(of: filter)[index].0
         if step > .useCase { count = found.passing[index - 1] }
-        isAttributeLookedFor = Self.attribute(filter, passing: found.passing) != nil
+        isAttributeLookedFor = !found.isCut && Self.attribute(filter, passing: found.passing) != nil
         guard step == .useCase else { return }
         for code in found.useCases.sorted().prefix(Self.namedUseCases) {
             useCases.updateValue(try names.knownUseCase(code), forKey: code)
@@ -237,68 +237,64 @@ extension StoreReader {
         -> EmptyReason
     {
         try read { () throws(WaybillError) in
-            var reason = EmptyReason(filter)
-            if let useCase = filter.useCase { reason.useCaseName = try NameTable(connection).knownUseCase(useCase) }
-            try look(for: &reason, now: wall, budget)
+            var found = try look(for: filter, now: wall, budget)
             if isPartial {
                 // Another store may pass more conditions before one on an attribute.
-                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &reason, now: wall) }
+                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &found, now: wall) }
             }
-            guard filter.beginner == .known, budget?.isOver() != true else { return reason }
-            var others = filter
-            others.beginner = .unknown
-            reason.areJoined = try isAny(others, now: wall)
-            return reason
+            if filter.beginner == .known, budget?.isOver() != true {
+                var others = filter
+                others.beginner = .unknown
+                found.areJoined = try isAny(others, now: wall)
+            }
+            return try EmptyReason(filter, found, self)
         }
     }
 
-    private func look(for reason: inout EmptyReason, now wall: Int64, _ budget: SearchBudget?) throws(WaybillError) {
-        let filter = reason.filter
-        var passed = TransactionFilter()
-        passed.beginner = filter.beginner
-        for (step, conditions) in EmptyReason.steps(of: filter) {
+    private func look(
+        for filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget?
+    ) throws(WaybillError) -> EmptyReason.Found {
+        var (found, before) = (EmptyReason.Found(), TransactionFilter())
+        for ((step, _), passed) in zip(EmptyReason.steps(of: filter), EmptyReason.filters(of: filter)) {
             if case .term = step, budget?.isOver() == true {
-                reason.step = .unlooked
-                return
+                found.isCut = true
+                return found
             }
-            let before = passed
-            passed.conditions += conditions
             if try isAny(passed, now: wall) {
-                reason.isAny = true
+                (found.isAny, before) = (true, passed)
+                // Most take long to count, and a sentence has only the last number.
+                found.passing.append(1)
                 continue
             }
-            reason.step = step
+            if step > .useCase { found.passing[found.passing.count - 1] = try count(before, now: wall) }
+            found.passing.append(0)
             switch step {
             case .beginner:
                 var all = TransactionFilter()
                 all.beginner = .any
-                reason.isAny = try isAny(all, now: wall)
-            case .useCase: reason.useCases = try useCases(filter.beginner)
+                found.isAny = try isAny(all, now: wall)
+            case .useCase: found.useCases = try useCases(filter.beginner)
             case .time:
-                reason.count = try count(before, now: wall)
                 let query = ListQuery(before, limit: 1, after: nil, now: wall)
-                try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-                    reason.newest = row.int(0)
-                }
+                found.newest = try leaders(query, before.order).first?.listed ?? .min
             case .term(let index):
-                reason.count = try count(before, now: wall)
-                if case .attribute(let name, _) = filter.terms[index], budget?.isOver() != true {
-                    try find(name, before, for: &reason, now: wall)
-                }
-            case .outcomes, .unlooked, .nothing: reason.count = try count(before, now: wall)
+                guard case .attribute(let name, _) = filter.terms[index] else { break }
+                found.isCut = budget?.isOver() == true
+                if !found.isCut { try find(name, before, for: &found, now: wall) }
+            case .outcomes, .unlooked, .nothing: break
             }
-            return
+            return found
         }
-        reason.count = try count(passed, now: wall)
+        found.passing[found.passing.count - 1] = try count(before, now: wall)
+        return found
     }
 
     private func find(
-        _ name: String, _ filter: TransactionFilter, for reason: inout EmptyReason, now wall: Int64
+        _ name: String, _ filter: TransactionFilter, for found: inout EmptyReason.Found, now wall: Int64
     ) throws(WaybillError) {
-        reason.isAttributeLookedFor = true
         var here = filter
         here.conditions.append(.attribute(name, value: nil))
-        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &reason, now: wall) }
+        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &found, now: wall) }
         let column = AttributeSQL(literally: name).latest
         let query = ListQuery(all: column, here, now: wall)
         var values: [String: Int] = [:]
@@ -312,15 +308,15 @@ extension StoreReader {
                 }
                 return rowCount < 1_000
             })
-        reason.values = values
+        found.values = values
     }
 
     private func findAnywhere(
-        _ name: String, for reason: inout EmptyReason, now wall: Int64
+        _ name: String, for found: inout EmptyReason.Found, now wall: Int64
     ) throws(WaybillError) {
         var anywhere = TransactionFilter([.attribute(name, value: nil)])
         anywhere.beginner = .any
-        if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
+        if try isAny(anywhere, now: wall) { found.attributes.insert(name) }
     }
 
     package func count(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
@@ -336,15 +332,12 @@ extension StoreReader {
         try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
-    private func useCases(_ beginner: TransactionFilter.Beginner) throws(WaybillError) -> [Int: String?] {
+    private func useCases(_ beginner: TransactionFilter.Beginner) throws(WaybillError) -> Set<Int> {
         let joined = beginner.joined.map(String.init).joined(separator: ", ")
         let codes = try connection.statement(
             "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT \(EmptyReason.namedUseCases)"
         )
         .rows { row in row.int(0) as Int }
-        let names = NameTable(connection)
-        var known: [Int: String?] = [:]
-        for code in codes { known.updateValue(try names.knownUseCase(code), forKey: code) }
-        return known
+        return Set(codes)
     }
 }

@@ -54,10 +54,7 @@ extension StoreReader {
                 try countFound(filter, now: wall, budget, in: &volume)
                 return volume
             }
-            try volume.count(budget) { (step) throws(WaybillError) in
-                let query = ListQuery(countingByOutcome: filter, in: step, now: wall)
-                return try connection.counts(query.sql, query.arguments)
-            }
+            try volume.count(filter, now: wall, budget, connection)
             return volume
         }
     }
@@ -107,13 +104,16 @@ extension ListVolume {
     }
 
     fileprivate mutating func count(
-        _ budget: SearchBudget, by count: (Range<Int64>) throws(WaybillError) -> [(outcome: Int, count: Int)]
+        _ filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget, _ connection: Connection
     ) throws(WaybillError) {
         for index in counts.indices.reversed() where borders[index] < borders[index + 1] {
             guard !budget.isOver() else { return }
+            let query = ListQuery(countingByOutcome: filter, in: borders[index]..<borders[index + 1], now: wall)
             var numbers: [TransactionOutcome: Int] = [:]
-            for (outcome, count) in try count(borders[index]..<borders[index + 1]) where count > 0 {
-                numbers[TransactionOutcome(rawValue: outcome) ?? .open, default: 0] += count
+            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                let count: Int = row.int(1)
+                guard count > 0 else { return }
+                numbers[TransactionOutcome(rawValue: row.int(0)) ?? .open, default: 0] += count
             }
             counts[index] = numbers
         }
@@ -160,14 +160,11 @@ extension ExchangeFilter {
 
 extension ExchangeList {
     fileprivate func times(_ budget: SearchBudget) throws(WaybillError) -> ClosedRange<Int64>? {
-        func end(_ function: String, of span: ExchangeSpan) throws(WaybillError) -> Int64? {
-            try connection.statement(
-                "SELECT \(function)(at_us) FROM exchanges WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
-            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.optionalInt(0) } ?? nil
-        }
         var times: ClosedRange<Int64>?
         for span in try spans(after: nil) {
-            guard let first = try end("min", of: span), let last = try end("max", of: span) else { continue }
+            guard let first = try value("min(at_us)", in: span), let last = try value("max(at_us)", in: span) else {
+                continue
+            }
             let (least, greatest) = (first.adding(span.offset), last.adding(span.offset))
             times = min(times?.lowerBound ?? least, least)...max(times?.upperBound ?? greatest, greatest)
             if budget.isOver() { break }
@@ -201,15 +198,5 @@ extension ExchangeList {
             return isWhole
         }
         return isWhole
-    }
-}
-
-extension Connection {
-    fileprivate func counts(
-        _ sql: String, _ arguments: [any SQLValue]
-    ) throws(WaybillError) -> [(outcome: Int, count: Int)] {
-        var counts: [(outcome: Int, count: Int)] = []
-        try statement(sql).forEachRow(arguments: arguments) { row in counts.append((row.int(0), row.int(1))) }
-        return counts
     }
 }

@@ -120,6 +120,16 @@ extension StoreReader {
             row.int(0) > 0 ? TransactionSummary.Children(count: row.int(0), failedCount: row.int(1)) : nil
         } ?? nil
     }
+
+    func children(of parent: GUID, limit: Int, now wall: Int64) throws(WaybillError) -> [TransactionSummary] {
+        let leaders = try connection.statement(
+            """
+            SELECT p.listed_us, p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
+            WHERE p.parent = ? AND p.listed_us IS NOT NULL ORDER BY p.listed_us, s.uuid, p.sequence LIMIT ?
+            """
+        ).rows(parent, limit) { row in ListCursor(listed: row.int(0), source: row.int(1), sequence: row.int(2)) }
+        return try summaries(of: leaders, now: wall)
+    }
 }
 
 extension TransactionOutcome {
@@ -217,16 +227,7 @@ extension StoreReader {
 
     private func collect(_ shares: [ScannedShare]) throws(WaybillError) {
         try connection.execute(Self.makingChanged)
-        let collect = try connection.statement(
-            """
-            INSERT OR IGNORE INTO temp.changed SELECT p.guid FROM parts p \
-            WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
-            AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
-            OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
-            AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
-            OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = ?1 AND l.part = p.sequence \
-            AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
-            """)
+        let collect = try connection.statement("INSERT OR IGNORE INTO temp.changed \(SQL.changed)")
         for share in shares {
             for range in share.sequences?.ranges ?? [] {
                 try collect.run(share.row, range.lowerBound, range.upperBound)

@@ -52,7 +52,7 @@ extension StoreReader {
         matching filter: TransactionFilter, limit: Int, now wall: Int64
     ) throws(WaybillError) -> RecordPage<TransactionSummary>? {
         var named: [GUID] = []
-        for text in filter.searched {
+        for text in filter.conditions.compactMap(\.text) {
             if let id = GUID(text) { named.append(id) }
             if let code = SupportCode(text) {
                 named += try transactionIDs(with: code, limit: ListRequest.limits.upperBound)
@@ -90,10 +90,6 @@ extension TransactionFilter {
             return .outcome(outcomes)
         }
         return filter
-    }
-
-    fileprivate var searched: [String] {
-        conditions.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
     }
 }
 

@@ -8,8 +8,6 @@ package struct ListTotal: Sendable, Hashable {
     package var isComplete: Bool
 
     package static let limit = 10_000
-
-    package init(count: Int, isComplete: Bool) { (self.count, self.isComplete) = (count, isComplete) }
 }
 
 /// The transactions that pass a filter, grouped by session and day. A session is a source: one launch of a process.
@@ -28,15 +26,11 @@ package struct SessionList: Sendable {
         package var source: SourceIdentity
         /// By the number of days since 1970-01-01 in the time zone of the reader.
         package var days: [Int64: Day] = [:]
-
-        package init(_ source: SourceIdentity) { self.source = source }
     }
 
     package struct Day: Sendable, Hashable {
         package var count = 0
         package var failedCount = 0
-
-        package init() {}
     }
 
     /// Groups rows, newest first. More than ``ListTotal/limit`` are too many.
@@ -52,7 +46,7 @@ package struct SessionList: Sendable {
                 places[source.id] = place
                 sessions.append(
                     Session(
-                        SourceIdentity(
+                        source: SourceIdentity(
                             id: source.id, installation: source.installation, app: source.app,
                             appVersion: source.appVersion, device: source.device, os: source.os,
                             osVersion: source.osVersion)))
@@ -77,15 +71,9 @@ package struct SessionList: Sendable {
 }
 
 extension SessionList: Redactable {
-    package func redacted(by redactor: Redactor) -> SessionList {
-        var list = self
-        list.sessions = sessions.map { session in
-            var session = session
-            session.source = redactor.source(session.source)
-            return session
-        }
-        list.errors = Dictionary(errors.map { (redactor.error($0.key), $0.value) }, uniquingKeysWith: +)
-        return list
+    package mutating func redact(by redactor: Redactor) {
+        for index in sessions.indices { sessions[index].source.redact(by: redactor) }
+        errors = Dictionary(errors.map { (redactor.error($0.key), $0.value) }, uniquingKeysWith: +)
     }
 }
 
@@ -119,7 +107,7 @@ extension StoreReader {
                     let identity = try source.first(leader.source) { row in SourceIdentity(row) }
                     guard let identity else { continue }
                     places[leader.source] = list.sessions.count
-                    list.sessions.append(SessionList.Session(identity))
+                    list.sessions.append(SessionList.Session(source: identity))
                 }
                 guard let place = places[leader.source] else { continue }
                 let ended = try outcome.first(leader.source, leader.sequence) { row in
@@ -131,10 +119,7 @@ extension StoreReader {
                 list.add(
                     begun: leader.listed, hasFailed: ended?.hasFailed == true, ended?.error, to: place, in: zone)
             }
-            let beginner = try connection.statement(
-                "SELECT s.uuid FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND p.listed_us IS NOT NULL"
-            )
-            for id in rows { list.sources[id] = try beginner.first(id) { row in row.guid(0) } }
+            for id in rows { list.sources[id] = try leader(of: id)?.source }
             return list
         }
     }

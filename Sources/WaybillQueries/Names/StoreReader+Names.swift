@@ -131,16 +131,6 @@ extension StoreReader {
     }
 }
 
-package struct AppVersion: Hashable, Sendable {
-    package var app: String
-    package var version: String
-
-    package init(app: String, version: String) {
-        self.app = app
-        self.version = version
-    }
-}
-
 package final class NameTable {
     private let connection: Connection
     private var known: [Key: String] = [:]

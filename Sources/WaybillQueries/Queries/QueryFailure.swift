@@ -36,13 +36,13 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension QueryFailure: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
+    package mutating func redact(by redactor: Redactor) {
         switch self {
-        case .parameter(let name, let message): .parameter(name, redactor.text(message))
-        case .filter(let mistake): .filter(mistake.redacted(by: redactor))
-        case .question(let message): .question(redactor.text(message))
-        case .notFound(let message): .notFound(redactor.text(message))
-        case .ambiguous, .ambiguousExchange: self
+        case .parameter(let name, let message): self = .parameter(name, redactor.text(message))
+        case .filter(let mistake): self = .filter(mistake.redacted(by: redactor))
+        case .question(let message): self = .question(redactor.text(message))
+        case .notFound(let message): self = .notFound(redactor.text(message))
+        case .ambiguous, .ambiguousExchange: break
         }
     }
 }

@@ -126,15 +126,15 @@ extension QuantileSample {
     /// The sample with the smallest percentiles that missing facts can leave: durations below all others.
     func lowest(_ owed: OwedFacts) -> QuantileSample {
         let sorted = known
-        return .bounded(
+        return .values(
             Array(sorted.dropLast(owed.transactionCount)),
-            below: Self.additions(owed, to: sorted.count), above: 0)
+            below: Self.additions(owed, to: sorted.count))
     }
 
     func highest(_ owed: OwedFacts) -> QuantileSample {
         let sorted = known
-        return .bounded(
-            Array(sorted.dropFirst(owed.transactionCount)), below: 0,
+        return .values(
+            Array(sorted.dropFirst(owed.transactionCount)),
             above: Self.additions(owed, to: sorted.count))
     }
 
@@ -145,7 +145,7 @@ extension QuantileSample {
 
     private var known: [Int64] {
         switch self {
-        case .values(let values), .bounded(let values, below: _, above: _): values
+        case .values(let values, below: _, above: _): values
         // Certified answers count each transaction once.
         case .weighed: []
         }

@@ -45,7 +45,7 @@ struct CollectedError: Mergeable {
 
     mutating func add(
         _ transaction: TransactionCursor.Transaction, _ error: RecordedError, user: String?,
-        _ source: SourceDirectory.Entry?, step: Int64
+        _ source: TransactionRow.Source?, step: Int64
     ) {
         takeLesserCodes(of: error)
         weight.addWeight(transaction.weight)

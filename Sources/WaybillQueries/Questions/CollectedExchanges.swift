@@ -26,8 +26,8 @@ struct CollectedExchanges: Mergeable {
 
     init(exampleCount: Int, step: Int64?) { (self.exampleCount, self.step) = (exampleCount, step) }
 
-    mutating func add(_ exchange: MeasuredExchange) {
-        let weight = exchange.weight
+    mutating func add(_ measured: MeasuredExchange) {
+        let (exchange, weight) = (measured.exchange, measured.weight)
         weights.addWeight(weight)
         statuses[exchange.status, default: 0].addWeight(weight)
         states[exchange.state, default: 0].addWeight(weight)
@@ -37,7 +37,7 @@ struct CollectedExchanges: Mergeable {
         extend(to: exchange.opened...exchange.opened)
         if let step {
             let number = exchange.opened.bounded.quotientAndRemainder(flooringBy: step).quotient
-            steps[number, default: CollectedStep()].add(exchange)
+            steps[number, default: CollectedStep()].add(exchange, weight)
         }
         if exchange.state == .failed, let error = exchange.error {
             errors.add(error, weight)
@@ -45,7 +45,7 @@ struct CollectedExchanges: Mergeable {
         }
         guard exchange.state != .mocked else { return }
         if let time = exchange.firstByteAfter { firstByte.append(time, weight: weight) }
-        let example = NetworkGroup.Example(exchange)
+        let example = NetworkGroup.Example(measured)
         if exchange.state == .completed || exchange.state == .failed, let duration = exchange.duration {
             if exchange.state == .failed {
                 failed.append(duration, weight: weight)
@@ -99,7 +99,7 @@ struct CollectedExchanges: Mergeable {
         all.merge(failed)
         return NetworkGroup(
             role: key.role, host: key.host, path: key.path, method: key.method, count: count,
-            statuses: statusCounts, states: states.mapValues(Weights.count).filter { $0.value > 0 },
+            statuses: NetworkGroup.StatusCounts(statuses), states: states.counts,
             failingCount: Weights.count(failingWeights), timeoutCount: Weights.count(timeoutWeights),
             errors: errors.sorted, firstByte: DurationStatistics(&firstByte), succeeded: DurationStatistics(&succeeded),
             all: DurationStatistics(&all), whole: DurationStatistics(&whole), failed: DurationStatistics(&failed),
@@ -113,11 +113,18 @@ struct CollectedExchanges: Mergeable {
         guard let step else { return nil }
         return steps.sorted { $0.key < $1.key }.map { number, collected in collected.step(from: number * step) }
     }
+}
 
-    private var statusCounts: NetworkGroup.StatusCounts {
-        var counts = NetworkGroup.StatusCounts()
-        for (status, weights) in statuses { counts.add(status, weights) }
-        return counts.rounded
+extension NetworkGroup.StatusCounts {
+    /// - Parameter weights: The sums of weights by status code; `nil` for no response.
+    fileprivate init(_ weights: [Int?: Int64]) {
+        var classes: [Int?: Int64] = [:]
+        for (status, weight) in weights {
+            classes[status.map { (200..<600).contains($0) ? $0 / 100 : 0 }, default: 0].addWeight(weight)
+        }
+        func count(_ digit: Int?) -> Int64 { Int64(Weights.count(classes[digit] ?? 0)) }
+        (successful, redirection, clientError, serverError) = (count(2), count(3), count(4), count(5))
+        (other, none) = (count(0), count(nil))
     }
 }
 
@@ -126,12 +133,12 @@ private struct CollectedStep: Mergeable {
     private var failingWeights: Int64 = 0
     private var succeeded = Durations()
 
-    mutating func add(_ exchange: MeasuredExchange) {
-        weights.addWeight(exchange.weight)
+    mutating func add(_ exchange: TransactionRow.Exchange, _ weight: Int64) {
+        weights.addWeight(weight)
         if exchange.isFailing {
-            failingWeights.addWeight(exchange.weight)
+            failingWeights.addWeight(weight)
         } else if exchange.state == .completed, let duration = exchange.duration {
-            succeeded.append(duration, weight: exchange.weight)
+            succeeded.append(duration, weight: weight)
         }
     }
 
@@ -150,8 +157,9 @@ private struct CollectedStep: Mergeable {
 }
 
 extension NetworkGroup.Example {
-    fileprivate init(_ exchange: MeasuredExchange) {
-        (id, transaction, status, error) = (exchange.id, exchange.transaction, exchange.status, exchange.error)
+    fileprivate init(_ measured: MeasuredExchange) {
+        let exchange = measured.exchange
+        (id, transaction, status, error) = (measured.id, measured.transaction, exchange.status, exchange.error)
         (openedMicroseconds, durationMicroseconds) = (exchange.opened, exchange.duration)
     }
 
@@ -183,19 +191,15 @@ extension [NetworkGroup.Example] {
 struct MeasuredExchange {
     var id: FactID
     var transaction: GUID?
-    var role: ExchangeRole
-    var method: String
-    var host: String?
-    var path: String
-    var state: ExchangeRecord.State
-    var opened: Int64
-    var firstByteAfter, duration: Int64?
-    var status: Int?
-    var sentByteCount, receivedByteCount: Int64?
-    var error: RecordedError?
+    /// Its part has no meaning without the row of the transaction.
+    var exchange: TransactionRow.Exchange
     var weight = Weights.one
+}
 
-    var isFailing: Bool { state != .mocked && (state == .failed || status ?? 0 >= 400) }
+extension TransactionRow.Exchange {
+    fileprivate var firstByteAfter: Int64? { firstByteAt.map { $0 - at } }
+    fileprivate var duration: Int64? { closedAt.map { $0 - at } }
+    fileprivate var isFailing: Bool { state != .mocked && (state == .failed || status ?? 0 >= 400) }
 }
 
 extension RecordedError {
@@ -216,47 +220,32 @@ extension RecordedError {
 
 extension MeasuredExchange {
     static let columns = """
-        l.source, l.sequence, l.at_us, l.role, l.method, l.host, l.path, l.closed_at_us, l.first_byte_us, l.state, l.status, l.sent_bytes, \
-        l.received_bytes, l.error_code, s.ended, p.guid, \
-        CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END, \
+        l.source, \(TransactionRow.Exchange.columns), \
+        CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END, s.ended, p.guid, \
         CASE WHEN s.heard_us IS NOT NULL THEN p.sample_ppm END, p.sample_kept, p.slow_us, p.outcome, p.duration_us, p.timeout_us, \
         CASE WHEN p.sample_ppm IS NOT NULL AND p.outcome = 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END
         """
 
     init(_ row: Row, _ sources: SourceDirectory, now wall: Int64) {
-        let (source, at) = (row.int(0), row.int(2))
+        let source: Int64 = row.int(0)
         // Few details contain anything of interest, and parsing them would dominate the time.
-        let detail = DetailColumn(row.optionalText(16))
-        id = FactID(source: sources[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
-        transaction = row.optionalGUID(15)
-        role = ExchangeRole(rawValue: row.int(3)) ?? .client
-        method = row.text(4)
-        host = row.optionalText(5)
-        path = row.text(6)
-        state = ExchangeRecord.State(
-            row.optionalInt(9).flatMap(ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked,
-            hasSourceEnded: row.bool(14)
-        )
-        opened = sources.wall(at, in: source)
-        firstByteAfter = row.optionalInt(8).map { $0 - at }
-        duration = row.optionalInt(7).map { $0 - at }
-        status = row.optionalInt(10)
-        (sentByteCount, receivedByteCount) = (row.optionalInt(11), row.optionalInt(12))
-        error = detail.error(code: row.optionalInt(13))
+        let detail = DetailColumn(row.optionalText(14))
+        id = FactID(source: sources.id(of: source) ?? GUID(high: 0, low: 0), sequence: row.int(1))
+        transaction = row.optionalGUID(16)
+        exchange = TransactionRow.Exchange(
+            row.dropFirst(1), part: 0, closing: detail, opened: sources.wall(row.int(2), in: source),
+            hasSourceEnded: row.bool(15))
         guard let sampling = FactRowReader.sampling(row, from: 17) else { return }
         let outcome = TransactionOutcome(
             stored: row.int(20), lastActivity: row.int(23), timeout: row.int(22), now: wall)
         weight = sampling.weight(for: outcome, tookMicroseconds: row.optionalInt(21))
     }
+
     init(_ exchange: TransactionRow.Exchange, of row: TransactionRow, now wall: Int64) {
         let part = row.parts[exchange.part]
         id = FactID(source: row.sources[part.source].id, sequence: exchange.sequence)
         transaction = row.id
-        (role, method, host, path) = (exchange.role, exchange.method, exchange.host, exchange.path)
-        (state, opened, status, error) = (exchange.state, exchange.opened, exchange.status, exchange.error)
-        firstByteAfter = exchange.firstByteAt.map { $0 - exchange.at }
-        duration = exchange.closedAt.map { $0 - exchange.at }
-        (sentByteCount, receivedByteCount) = (exchange.sentByteCount, exchange.receivedByteCount)
+        self.exchange = exchange
         guard let sampling = part.sampling else { return }
         let outcome = TransactionOutcome(
             stored: part.outcome, lastActivity: row.lastActivity, timeout: part.timeout, now: wall)

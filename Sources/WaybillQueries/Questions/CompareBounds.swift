@@ -17,17 +17,19 @@ extension OwedFacts {
         let (low, high) = (samples.map { $0.lowest(self) }, samples.map { $0.highest(self) })
         return rates
             + answer.quantiles.map { quantile in
-                row(
+                let lowest = Estimate<Int64>(percent: quantile.percent, from: high[0], to: low[1]).map { Double($0) }
+                let highest = Estimate<Int64>(percent: quantile.percent, from: low[0], to: high[1]).map { Double($0) }
+                return row(
                     subject, "p\(quantile.percent)", .microsecondsDifference, quantile.verdict,
-                    quantile.differenceMicroseconds.value.map(Double.init),
-                    Extreme(Estimate(percent: quantile.percent, from: high[0], to: low[1])),
-                    Extreme(Estimate(percent: quantile.percent, from: low[0], to: high[1])))
+                    quantile.differenceMicroseconds.value.map(Double.init), lowest, highest)
             }
     }
 
+    /// `lowest` and `highest` are the difference and the limits of its interval, each as far to one side as missing
+    /// facts can move it.
     private func row(
         _ subject: String, _ measure: String, _ unit: AnswerBounds.Unit, _ verdict: Verdict, _ value: Double?,
-        _ lowest: Extreme?, _ highest: Extreme?
+        _ lowest: Estimate<Double>?, _ highest: Estimate<Double>?
     ) -> AnswerBounds.Row {
         var row = AnswerBounds.Row(
             subject: subject, measure: measure, unit: unit, value: value, low: lowest?.value, high: highest?.value)
@@ -47,24 +49,6 @@ extension OwedFacts {
         return row
     }
 
-    /// A difference and the limits of its interval, each as far to one side as missing facts can move it.
-    private struct Extreme {
-        var value, low, high: Double?
-
-        init(_ estimate: Estimate<Double>) { (value, low, high) = (estimate.value, estimate.low, estimate.high) }
-
-        init(_ estimate: Estimate<Int64>) {
-            (value, low) = (estimate.value.map(Double.init), estimate.low.map(Double.init))
-            high = estimate.high.map(Double.init)
-        }
-
-        var negated: Extreme {
-            var other = self
-            (other.value, other.low, other.high) = (value.map { -$0 }, high.map { -$0 }, low.map { -$0 })
-            return other
-        }
-    }
-
     /// With more transactions, each group gets all of them, which is worse than any division.
     private static let divisionLimit = 2_000
 
@@ -72,21 +56,26 @@ extension OwedFacts {
     ///
     /// Both limits of Newcombe's interval rise with each success of `b`, and fall with each success of `a`. So the
     /// worst additions are failures of `b` and successes of `a`, in some division.
-    private func lowest(from a: Tally, to b: Tally) -> Extreme? {
+    private func lowest(from a: Tally, to b: Tally) -> Estimate<Double>? {
         let count = transactionCount
         let divisions = count <= Self.divisionLimit ? (0...count).map { ($0, count - $0) } : [(count, count)]
-        var worst: Extreme?
+        var worst: Estimate<Double>?
         for (toA, toB) in divisions {
             let (a, b) = (a.inverted.lowest(self, adding: toA).inverted, b.lowest(self, adding: toB))
-            let extreme = Extreme(
-                Estimate(from: Estimate(rateOf: a.part, of: a.whole), to: Estimate(rateOf: b.part, of: b.whole)))
-            guard let value = extreme.value, let low = extreme.low, let high = extreme.high else { return nil }
-            let before = worst ?? extreme
-            worst = Extreme(
-                Estimate(
-                    value: min(before.value ?? value, value), low: min(before.low ?? low, low),
-                    high: min(before.high ?? high, high)))
+            let difference = Estimate(
+                from: Estimate(rateOf: a.part, of: a.whole), to: Estimate(rateOf: b.part, of: b.whole))
+            guard let value = difference.value, let low = difference.low, let high = difference.high else { return nil }
+            let before = worst ?? difference
+            worst = Estimate(
+                value: min(before.value ?? value, value), low: min(before.low ?? low, low),
+                high: min(before.high ?? high, high))
         }
         return worst
+    }
+}
+
+extension Estimate<Double> {
+    fileprivate var negated: Estimate<Double> {
+        Estimate(value: value.map { -$0 }, low: high.map { -$0 }, high: low.map { -$0 })
     }
 }

@@ -299,7 +299,7 @@ extension RateComparison {
             return "No transaction of \(empty) is over, so nothing can be said about how often it \(measure.verb)."
         }
         let difference =
-            "a difference of \(value.pointsText) points (95 % interval \(difference.inWords { $0.pointsText }))"
+            "a difference of \(value.pointsText) points (95 % interval \(difference.pointsInterval))"
         return switch verdict {
         case .higher, .lower:
             "\(b.name) \(measure.verb) \(verdict == .higher ? "more" : "less") often than \(a.name): \(bRate.percentText) against "
@@ -353,6 +353,11 @@ extension Estimate {
         case (nil, nil): "unknown"
         }
     }
+}
+
+extension Estimate<Double> {
+    /// The limits in points, for example `-0.3 to +1.2`.
+    package var pointsInterval: String { inWords { $0.pointsText } }
 }
 
 extension Int64 {

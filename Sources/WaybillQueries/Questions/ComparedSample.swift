@@ -4,31 +4,23 @@ package struct ComparedSample: Mergeable {
     package var value: String?
     package private(set) var durations = Durations()
     private var outcomes: [TransactionOutcome: Int64] = [:]
-    /// The sum of squared weights of ended transactions.
-    private var squares = 0.0
+    private var ended = SampleWeights()
 
     package init(value: String?) { self.value = value }
 
     package mutating func add(_ outcome: TransactionOutcome, duration: Int64?, weight: Int64 = Weights.one) {
         outcomes[outcome, default: 0].addWeight(weight)
-        if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
+        if outcome != .open { ended.add(weight) }
         if let duration { durations.append(duration, weight: weight) }
     }
 
     package mutating func merge(_ other: consuming ComparedSample) {
         durations.merge(other.durations)
         outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
-        squares += other.squares
+        ended.merge(other.ended)
     }
 
-    private var endedWeights: Int64 { outcomes.reduce(0) { $1.key == .open ? $0 : $0.addingWeight($1.value) } }
-
-    /// Uses the effective sample size: weighted transactions count less, to keep the interval honest.
-    fileprivate func rate(_ measure: RateComparison.Measure) -> Estimate<Double> {
-        let ended = Double(endedWeights) / 1_000
-        return Estimate(
-            rateOf: Double(weights(measure)) / 1_000 / max(1, ended), by: squares > 0 ? ended * ended / squares : 0)
-    }
+    fileprivate func rate(_ measure: RateComparison.Measure) -> Estimate<Double> { ended.rate(of: weights(measure)) }
 
     fileprivate func count(_ measure: RateComparison.Measure) -> Int { Weights.count(weights(measure)) }
 
@@ -41,14 +33,14 @@ package struct ComparedSample: Mergeable {
     }
 
     func tally(_ measure: RateComparison.Measure) -> OwedFacts.Tally {
-        OwedFacts.Tally(part: count(measure), whole: Weights.count(endedWeights))
+        OwedFacts.Tally(part: count(measure), whole: Weights.count(ended.sum))
     }
 
     fileprivate func group() -> CompareAnswer.Group {
         var values = durations
         return CompareAnswer.Group(
             value: value, transactions: Weights.count(outcomes.values.reduce(0) { $0.addingWeight($1) }),
-            ended: Weights.count(endedWeights),
+            ended: Weights.count(ended.sum),
             statistics: DurationStatistics(&values))
     }
 }

@@ -150,12 +150,8 @@ extension [DurationSegment.Bar] {
         }
         var counts = [Int64](repeating: 0, count: bounds.count)
         values.forEach { value, weight in
-            var (low, high) = (0, bounds.count)
-            while high - low > 1 {
-                let middle = (low + high) / 2
-                if bounds[middle] <= value { low = middle } else { high = middle }
-            }
-            counts[low].addWeight(weight)
+            let next = bounds[...].partitioningIndex { $0 > value }
+            counts[Swift.max(0, next - 1)].addWeight(weight)
         }
         for index in bounds.indices.dropLast() where bounds[index + 1] > least && bounds[index] <= greatest {
             append(

@@ -217,7 +217,7 @@ struct PartEvents {
     mutating func read(_ part: JoinedParts.Part, into events: inout [TimePoint]) throws(WaybillError) {
         if part.source != source || part.useCase != useCase {
             (source, useCase) = (part.source, part.useCase)
-            clock = sources[source]?.clock ?? WallClock([])
+            clock = sources.clock(of: source)
             names = try sources.codes(of: useCase, in: source)
         }
         isOutOfOrder = false

@@ -324,10 +324,37 @@ extension LegsQuestion {
         // A copy of all rows takes long.
         context.rows = rows.allSatisfy(\.isChosen) ? rows : rows.filter(\.isChosen)
         let sources = try SourceDirectory(context)
-        var all = try TransactionCursor(
+        let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        let values = all.segmentValues
+        return try undivided(all, sources, context) { clients in
+            for index in rows.indices {
+                for exchange in rows[index].exchanges where exchange.role == .client {
+                    let client = rows[index].sources[rows[index].parts[exchange.part].source].id
+                    clients[client, default: UndividedLegs()].add(exchange, of: client, in: rows[index])
+                }
+            }
+        }
+    }
+
+    func undivided(
+        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
+    ) throws(WaybillError) -> Folded<PartialLegs> {
+        try undivided(all, sources, context) { (clients) throws(WaybillError) in
+            let caused = try CausedParts(by: context.connections)
+            for (source, entry) in sources.entries {
+                try clients[entry.source.id, default: UndividedLegs()].add(
+                    exchangesOf: source, id: entry.source.id, among: caused, sources, context.connection)
+            }
+        }
+    }
+
+    private func undivided(
+        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext,
+        addExchanges: (inout [GUID: UndividedLegs]) throws(WaybillError) -> Void
+    ) throws(WaybillError) -> Folded<PartialLegs> {
         var (divided, undivided) = (NamedSegments(CollectedLegs()), [GUID: UndividedLegs]())
+        var all = all
+        let values = all.segmentValues
         try all.forEach { transaction, _ in
             let segment = transaction.segment.map { values[$0] }
             if let closing = transaction.closing, let source = sources.id(of: transaction.source) {
@@ -336,42 +363,9 @@ extension LegsQuestion {
                 divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
             }
         }
-        for index in rows.indices {
-            for exchange in rows[index].exchanges where exchange.role == .client {
-                let client = rows[index].sources[rows[index].parts[exchange.part].source].id
-                undivided[client, default: UndividedLegs()].add(exchange, of: client, in: rows[index])
-            }
-        }
+        try addExchanges(&undivided)
         return Folded(
             collected: PartialLegs(divided: divided, undivided: undivided.filter { !$0.value.isEmpty }),
-            asked: try AskedTransactions(all, all.weights, context))
-    }
-
-    func undivided(
-        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
-    ) throws(WaybillError) -> Folded<PartialLegs> {
-        var divided = NamedSegments(CollectedLegs())
-        var undivided: [Int64: UndividedLegs] = [:]
-        var all = all
-        let values = all.segmentValues
-        try all.forEach { (transaction, _) throws(WaybillError) in
-            let segment = transaction.segment.map { values[$0] }
-            if let closing = transaction.closing {
-                undivided[transaction.source, default: UndividedLegs()]
-                    .add(transaction, closedAt: closing.at, segment: segment)
-            } else {
-                divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
-            }
-        }
-        let caused = try CausedParts(by: context.connections)
-        var found: [GUID: UndividedLegs] = [:]
-        for (source, entry) in sources.entries {
-            var client = undivided[source] ?? UndividedLegs()
-            try client.add(exchangesOf: source, id: entry.id, among: caused, sources, context.connection)
-            if !client.isEmpty { found[entry.id] = client }
-        }
-        return Folded(
-            collected: PartialLegs(divided: divided, undivided: found),
             asked: try AskedTransactions(all, all.weights, context))
     }
 }

@@ -62,16 +62,13 @@ public struct NumberStatistics: Hashable, Sendable, Codable {
     public var mean: Double?
 
     package init(_ numbers: [(value: Double, weight: Int64)]) {
-        // Sorts by weight, too: sums must not depend on the order of collection.
-        let numbers = numbers.filter { $0.weight > 0 }.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
-        let total: Int64 = numbers.reduce(into: 0) { $0.addWeight($1.weight) }
-        count = Weights.count(total)
-        guard let first = numbers.first, let last = numbers.last else { return }
+        let values = WeighedValues(numbers.filter { $0.weight > 0 })
+        count = Weights.count(values.total)
+        guard let first = values.sorted.first, let last = values.sorted.last else { return }
         (minimum, maximum) = (first.value, last.value)
         // Divides first, to keep the sum of large numbers finite. The total above has a bound.
-        let whole = numbers.reduce(0.0) { $0 + Double($1.weight) }
-        mean = numbers.reduce(0.0) { $0 + $1.value * (Double($1.weight) / whole) }
-        let values = WeighedValues(numbers)
+        let whole = values.sorted.reduce(0.0) { $0 + Double($1.weight) }
+        mean = values.sorted.reduce(0.0) { $0 + $1.value * (Double($1.weight) / whole) }
         (p50, p75, p90) = (values.value(atPercent: 50), values.value(atPercent: 75), values.value(atPercent: 90))
         (p95, p99) = (values.value(atPercent: 95), values.value(atPercent: 99))
     }

@@ -135,32 +135,6 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
 
         /// Creates counts of 0.
         public init() {}
-
-        package mutating func add(_ status: Int?, _ weights: Int64) {
-            guard let status else {
-                none.addWeight(weights)
-                return
-            }
-            switch status {
-            case 200..<300: successful.addWeight(weights)
-            case 300..<400: redirection.addWeight(weights)
-            case 400..<500: clientError.addWeight(weights)
-            case 500..<600: serverError.addWeight(weights)
-            default: other.addWeight(weights)
-            }
-        }
-
-        package var rounded: StatusCounts {
-            var counts = StatusCounts()
-            (counts.successful, counts.redirection) = (
-                Int64(Weights.count(successful)), Int64(Weights.count(redirection))
-            )
-            (counts.clientError, counts.serverError) = (
-                Int64(Weights.count(clientError)), Int64(Weights.count(serverError))
-            )
-            (counts.other, counts.none) = (Int64(Weights.count(other)), Int64(Weights.count(none)))
-            return counts
-        }
     }
 
     /// An exchange as an example.

@@ -121,7 +121,9 @@ public struct NetworkKey: Hashable, Sendable, Codable {
 }
 
 extension NetworkKey: Comparable {
-    fileprivate init(_ exchange: MeasuredExchange, _ grouping: NetworkQuestion.Grouping, _ templates: PathTemplates) {
+    fileprivate init(
+        _ exchange: TransactionRow.Exchange, _ grouping: NetworkQuestion.Grouping, _ templates: PathTemplates
+    ) {
         self.init(
             role: exchange.role,
             // Hosts ignore case (RFC 9110, section 4.2.3).
@@ -165,10 +167,10 @@ extension NetworkQuestion: FoldedQuestion {
             exampleCount: max(0, exampleCount), step: stepMicroseconds.map { max(1, $0) })
         let sampled = Int64(max(filter.sampledOneIn, transactions?.sampledOneIn ?? 1))
         func add(_ measured: MeasuredExchange) {
-            var exchange = measured
-            exchange.weight *= sampled
-            let key = NetworkKey(exchange, grouping, templates)
-            if group == nil || group == key { found.add(exchange, key) }
+            var measured = measured
+            measured.weight *= sampled
+            let key = NetworkKey(measured.exchange, grouping, templates)
+            if group == nil || group == key { found.add(measured, key) }
         }
         if let rows = context.rows {
             for index in rows.indices {

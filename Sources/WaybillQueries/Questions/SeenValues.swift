@@ -48,6 +48,7 @@ extension StoreReader {
     {
         var filter = filter
         filter.order = .newest
+        // In the order of `Segmentation.properties`.
         let columns = [Segmentation.hour, .day, .ended, .parentOutcome, .parentUseCase].map { $0.column(now: wall) }
             .joined(separator: ", ")
         let sql = """
@@ -69,14 +70,7 @@ extension StoreReader {
                         DetailColumn(row.optionalText(0)).attributes, Attributes(columnText: row.optionalText(9)),
                     ] { said.merge(earlier) { later, _ in later } }
                     for (name, value) in said { seen.add(value.description, of: .attribute(name)) }
-                    for (column, segmentation) in zip(
-                        Int32(1)...,
-                        [
-                            Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day, .ended,
-                            .parentOutcome,
-                            .parentUseCase,
-                        ])
-                    {
+                    for (column, segmentation) in zip(Int32(1)..., Segmentation.properties) {
                         seen.add(row.optionalText(column) ?? "", of: segmentation)
                     }
                 }

@@ -18,21 +18,14 @@ extension Segmentation: Codable, CustomStringConvertible {
     /// `parent.useCase`. Anything else is the name of an attribute. For an attribute with one of these names, write
     /// `attribute.app`.
     public init(_ text: String) {
-        self =
-            switch text {
-            case "app": .app
-            case "version": .appVersion
-            case "device": .device
-            case "os": .os
-            case "osVersion": .osVersion
-            case "hour": .hour
-            case "day": .day
-            case "ended": .ended
-            case "parent.outcome": .parentOutcome
-            case "parent.useCase": .parentUseCase
-            default: .attribute(text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text)
-            }
+        let name = text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text
+        self = Self.properties.first { $0.description == text } ?? .attribute(name)
     }
+
+    /// All segmentations but those by an attribute.
+    static let properties: [Segmentation] = [
+        .app, .appVersion, .device, .os, .osVersion, .hour, .day, .ended, .parentOutcome, .parentUseCase,
+    ]
 
     private static let prefix = "attribute."
 

@@ -3,16 +3,8 @@ import WaybillStore
 
 /// The clocks and event names of all sources, read at once because a store may know many thousands.
 final class SourceDirectory {
-    struct Entry {
-        var id: GUID
-        var installation: GUID?
-        var app, appVersion, device, os, osVersion: String
-        var clock: WallClock
-        /// Sources of the same app version share a number, except launches with their own names.
-        var naming: Int
-    }
-
-    private(set) var entries: [Int64: Entry] = [:]
+    /// By their IDs in the store. Sources of the same app version share a naming, except launches with their own names.
+    private(set) var entries: [Int64: (source: TransactionRow.Source, naming: Int)] = [:]
     /// The sources of rows, by number.
     private var made: [(row: Int, index: Int, naming: Int)] = []
     private var rows: [TransactionRow] = []
@@ -52,50 +44,45 @@ final class SourceDirectory {
         for row in rows.indices {
             if rows[row].sources.isEmpty { made.append((row, 0, -1)) }
             for index in rows[row].sources.indices {
-                let naming = number(
-                    of: rows[row].sources[index].id, rows[row].sources[index].app,
-                    rows[row].sources[index].appVersion, launches)
-                made.append((row, index, naming))
+                made.append((row, index, number(of: rows[row].sources[index], launches)))
             }
         }
     }
 
-    subscript(source: Int64) -> Entry? {
-        guard !made.isEmpty else { return entries[source] }
+    subscript(source: Int64) -> TransactionRow.Source? { read(source) { $0 } }
+
+    func id(of source: Int64) -> GUID? { read(source) { $0.id } }
+
+    func installation(of source: Int64) -> GUID? { read(source) { $0.installation } ?? nil }
+
+    func clock(of source: Int64) -> WallClock { read(source) { $0.clock } ?? WallClock([]) }
+
+    /// Reads a source in place, because a copy would count a reference for each of its texts.
+    @inline(__always)
+    private func read<Value>(_ source: Int64, _ body: (TransactionRow.Source) -> Value) -> Value? {
+        guard !made.isEmpty else { return entries[source].map { body($0.source) } }
         guard made.indices.contains(Int(source)) else { return nil }
-        let (row, index, naming) = made[Int(source)]
+        let (row, index, _) = made[Int(source)]
         guard rows[row].sources.indices.contains(index) else {
-            return Entry(TransactionRow.Source(id: rows[row].opening.source), naming: naming)
+            return body(TransactionRow.Source(id: rows[row].opening.source))
         }
-        return Entry(rows[row].sources[index], naming: naming)
+        return body(rows[row].sources[index])
     }
 
-    func id(of source: Int64) -> GUID? {
-        guard !made.isEmpty else { return entries[source]?.id }
-        guard made.indices.contains(Int(source)) else { return nil }
-        let (row, index, _) = made[Int(source)]
-        return rows[row].sources.indices.contains(index) ? rows[row].sources[index].id : rows[row].opening.source
+    /// Returns the row with the source; `nil` if sources are those of a store.
+    func row(of source: Int64) -> TransactionRow? {
+        made.indices.contains(Int(source)) ? rows[made[Int(source)].row] : nil
     }
 
-    func installation(of source: Int64) -> GUID? {
-        guard !made.isEmpty else { return entries[source]?.installation }
-        let (row, index, _) = made[Int(source)]
-        return rows[row].sources.indices.contains(index) ? rows[row].sources[index].installation : nil
-    }
-
-    func clock(of source: Int64) -> WallClock {
-        guard !made.isEmpty else { return entries[source]?.clock ?? WallClock([]) }
-        let (row, index, _) = made[Int(source)]
-        return WallClock(rows[row].sources.indices.contains(index) ? rows[row].sources[index].clock : [])
-    }
-
-    private func number(of id: GUID, _ app: String, _ version: String, _ launches: Set<String>) -> Int {
+    private func number(of source: TransactionRow.Source, _ launches: Set<String>) -> Int {
         if launches.isEmpty {
-            for known in latest where known.naming.app == app && known.naming.version == version { return known.number }
+            for known in latest where known.naming.app == source.app && known.naming.version == source.appVersion {
+                return known.number
+            }
         }
-        var naming = Naming(app: app, version: version)
+        var naming = Naming(app: source.app, version: source.appVersion)
         if !launches.isEmpty {
-            let launch = SQL.launch(version: version, source: id)
+            let launch = SQL.launch(version: source.appVersion, source: source.id)
             if launches.contains(launch) { naming.launch = launch }
         }
         let number = namings[naming] ?? namings.count
@@ -113,15 +100,15 @@ final class SourceDirectory {
                 ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
         }
         let launches = try connection.launchesWithNames()
-        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources")
-            .forEachRow { row in
-                entries[row.int(0)] = Entry(
-                    id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3),
-                    device: row.text(4),
-                    os: row.text(5), osVersion: row.text(6),
-                    clock: WallClock(clocks[row.int(0)] ?? []),
-                    naming: number(of: row.guid(1), row.text(2), row.text(3), launches))
-            }
+        try connection.statement(
+            "SELECT id, uuid, app, app_version, device, os, os_version, installation, ended_by FROM sources"
+        ).forEachRow { row in
+            var source = TransactionRow.Source(id: row.guid(1))
+            (source.app, source.appVersion, source.device) = (row.text(2), row.text(3), row.text(4))
+            (source.os, source.osVersion, source.endedBy) = (row.text(5), row.text(6), row.text(8))
+            (source.installation, source.clock) = (row.optionalGUID(7), WallClock(clocks[row.int(0)] ?? []))
+            entries[row.int(0)] = (source, number(of: source, launches))
+        }
     }
 
     /// Creates a copy for another thread and connection. It keeps the known numbers and assigns its own new ones.
@@ -131,15 +118,13 @@ final class SourceDirectory {
         (names, numbers) = (others.names, others.numbers)
     }
 
-    func wall(_ microseconds: Int64, in source: Int64) -> Int64 {
-        self[source]?.clock.wall(microseconds) ?? microseconds
-    }
+    func wall(_ microseconds: Int64, in source: Int64) -> Int64 { clock(of: source).wall(microseconds) }
 
     func codes(of useCase: Int, in source: Int64) throws(WaybillError) -> NameCodes {
         guard let naming = made.isEmpty ? entries[source]?.naming : made[Int(source)].naming else { return NameCodes() }
         let key = TableKey(naming: naming, useCase: useCase)
         if let known = tables[key] { return known }
-        guard let entry = self[source] else { return NameCodes() }
+        guard let its = self[source] else { return NameCodes() }
         var table = NameCodes()
         let sql = """
             SELECT DISTINCT event, \
@@ -147,7 +132,7 @@ final class SourceDirectory {
             FROM names m WHERE m.use_case = ?1 AND m.event >= 0
             """
         let rows = try connection.statement(sql).rows(
-            useCase, entry.app, entry.appVersion, SQL.launch(version: entry.appVersion, source: entry.id)
+            useCase, its.app, its.appVersion, SQL.launch(version: its.appVersion, source: its.id)
         ) { row in
             (row.int(0) as Int, row.text(1))
         }
@@ -172,15 +157,6 @@ final class SourceDirectory {
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
     func codes(named name: String) throws(WaybillError) -> Set<Int> { try connection.codes(named: name) }
-}
-
-extension SourceDirectory.Entry {
-    fileprivate init(_ source: TransactionRow.Source, naming: Int) {
-        self.init(
-            id: source.id, installation: source.installation, app: source.app, appVersion: source.appVersion,
-            device: source.device, os: source.os, osVersion: source.osVersion, clock: WallClock(source.clock),
-            naming: naming)
-    }
 }
 
 extension Connection {

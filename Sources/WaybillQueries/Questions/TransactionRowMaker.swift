@@ -5,15 +5,13 @@ import WaybillStore
 struct TransactionRowMaker {
     private let connection: Connection
     private let directory: SourceDirectory
-    private var sources: [Int64: (attributes: Attributes, hasEnded: Bool, endedBy: String, heard: Int64?)] = [:]
+    private var sources: [Int64: (attributes: Attributes, hasEnded: Bool, heard: Int64?)] = [:]
 
     init(_ connection: Connection) throws(WaybillError) {
         self.connection = connection
         directory = try SourceDirectory(connection)
-        try connection.statement("SELECT id, attributes, ended, ended_by, heard_us FROM sources").forEachRow { row in
-            sources[row.int(0)] = (
-                Attributes(columnText: row.optionalText(1)), row.bool(2), row.optionalText(3) ?? "", row.optionalInt(4)
-            )
+        try connection.statement("SELECT id, attributes, ended, heard_us FROM sources").forEachRow { row in
+            sources[row.int(0)] = (Attributes(columnText: row.optionalText(1)), row.bool(2), row.optionalInt(3))
         }
     }
 
@@ -56,8 +54,7 @@ struct TransactionRowMaker {
         ORDER BY p.listed_us IS NULL, s.uuid, p.sequence
         """
     private static let exchanges = """
-        SELECT sequence, at_us, role, method, host, path, closed_at_us, first_byte_us, state, status, sent_bytes, \
-        received_bytes, error_code, closed_detail, opened_detail, method || ' ' || \(ConditionSQL.url) \
+        SELECT \(TransactionRow.Exchange.columns), closed_detail, opened_detail, method || ' ' || \(ConditionSQL.url) \
         FROM exchanges l WHERE source = ? AND part = ? ORDER BY sequence
         """
 
@@ -75,7 +72,7 @@ struct TransactionRowMaker {
                 source: row.int(0), part: part, errorCode: row.optionalInt(9), opened: row.optionalText(10),
                 closed: row.optionalText(11))
         }
-        var (numbers, times, said, texts) = ([Int64: Int](), [[Int64]](), Said(), Set<String>())
+        var (numbers, times, said, texts) = ([Int64: Int](), [[Int64]](), SaidAttributes(), Set<String>())
         for found in parts {
             var part = found.part
             part.source = numbers[found.source] ?? numbers.count
@@ -127,8 +124,10 @@ struct TransactionRowMaker {
         row.events.sort {
             (row.parts[$0.part].source, $0.at, $0.sequence) < (row.parts[$1.part].source, $1.at, $1.sequence)
         }
-        row.sources = numbers.sorted { $0.value < $1.value }.compactMap { id, number in
-            directory[id].map { described(id, $0, dating: times[number]) }
+        row.sources = numbers.sorted { $0.value < $1.value }.compactMap { id, number -> TransactionRow.Source? in
+            guard var source = directory[id] else { return nil }
+            source.clock = WallClock(source.clock.anchors(dating: times[number]))
+            return source
         }
         return row
     }
@@ -154,62 +153,63 @@ struct TransactionRowMaker {
         return ofExchange
     }
 
-    private func described(_ id: Int64, _ entry: SourceDirectory.Entry, dating times: [Int64]) -> TransactionRow.Source
-    {
-        var source = TransactionRow.Source(id: entry.id)
-        (source.installation, source.app, source.appVersion) = (entry.installation, entry.app, entry.appVersion)
-        (source.device, source.os, source.osVersion) = (entry.device, entry.os, entry.osVersion)
-        source.endedBy = sources[id]?.endedBy ?? ""
-        source.clock = entry.clock.anchors(dating: times)
-        return source
-    }
-
     /// Returns the time of an exchange; `nil` if its opening has not arrived.
     private func add(_ exchange: Row, of source: Int64, to row: inout TransactionRow) -> Int64? {
-        let closed = exchange.optionalText(13).map { DetailColumn($0) } ?? DetailColumn(nil)
-        let error = closed.error(code: exchange.optionalInt(12))
-        guard let method = exchange.optionalText(3) else {
-            row.add(error)
+        let closing = DetailColumn(exchange.optionalText(13))
+        guard !exchange.isNull(3) else {
+            row.add(closing.error(code: exchange.optionalInt(12)))
             return nil
         }
-        let at: Int64 = exchange.int(1)
-        var made = TransactionRow.Exchange(
-            part: row.parts.count - 1, sequence: exchange.int(0), at: at, opened: directory.wall(at, in: source),
-            role: ExchangeRole(rawValue: exchange.int(2)) ?? .client, method: method, host: exchange.optionalText(4),
-            path: exchange.text(5),
-            state: ExchangeRecord.State(
-                exchange.optionalInt(8).flatMap(ExchangeState.init(rawValue:)), isMocked: closed.transfer.isMocked,
-                hasSourceEnded: sources[source]?.hasEnded == true))
-        (made.closedAt, made.firstByteAt) = (exchange.optionalInt(6), exchange.optionalInt(7))
-        (made.status, made.sentByteCount) = (exchange.optionalInt(9), exchange.optionalInt(10))
-        (made.receivedByteCount, made.closeCode) = (exchange.optionalInt(11), closed.transfer.webSocket?.closeCode)
-        made.error = error
+        let made = TransactionRow.Exchange(
+            exchange, part: row.parts.count - 1, closing: closing, opened: directory.wall(exchange.int(1), in: source),
+            hasSourceEnded: sources[source]?.hasEnded == true)
         if LeadingParts.listed(begun: made.opened, heard: sources[source]?.heard) != made.opened {
             row.isUnsettled = true
         }
         row.exchanges.append(made)
-        row.add(error, ofExchange: row.exchanges.count - 1)
-        return at
+        row.add(made.error, ofExchange: row.exchanges.count - 1)
+        return made.at
+    }
+}
+
+extension TransactionRow.Exchange {
+    static let columns = """
+        l.sequence, l.at_us, l.role, l.method, l.host, l.path, l.closed_at_us, l.first_byte_us, l.state, l.status, \
+        l.sent_bytes, l.received_bytes, l.error_code
+        """
+
+    init(_ row: Row, part: Int, closing: DetailColumn, opened: Int64, hasSourceEnded: Bool) {
+        self.init(
+            part: part, sequence: row.int(0), at: row.int(1), opened: opened,
+            role: ExchangeRole(rawValue: row.int(2)) ?? .client, method: row.text(3), host: row.optionalText(4),
+            path: row.text(5),
+            state: ExchangeRecord.State(
+                row.optionalInt(8).flatMap(ExchangeState.init(rawValue:)), isMocked: closing.transfer.isMocked,
+                hasSourceEnded: hasSourceEnded))
+        (closedAt, firstByteAt) = (row.optionalInt(6), row.optionalInt(7))
+        (status, sentByteCount) = (row.optionalInt(9), row.optionalInt(10))
+        (receivedByteCount, closeCode) = (row.optionalInt(11), closing.transfer.webSocket?.closeCode)
+        error = closing.error(code: row.optionalInt(12))
+    }
+}
+
+/// The attributes of a transaction, added from the latest detail on: the first one that sets or removes a name decides.
+struct SaidAttributes {
+    private(set) var latest: Attributes = [:]
+    private(set) var all: [(name: String, value: AttributeValue)] = []
+    private var names: Set<String> = []
+
+    mutating func add(_ details: [DetailColumn]) {
+        for detail in details {
+            add(detail.attributes)
+            names.formUnion(detail.removed)
+        }
     }
 
-    /// The first detail that sets or removes an attribute decides.
-    private struct Said {
-        var latest: Attributes = [:]
-        var all: [(name: String, value: AttributeValue)] = []
-        private var names: Set<String> = []
-
-        mutating func add(_ details: [DetailColumn]) {
-            for detail in details {
-                add(detail.attributes)
-                names.formUnion(detail.removed)
-            }
-        }
-
-        mutating func add(_ said: Attributes) {
-            for (name, value) in said {
-                all.append((name, value))
-                if names.insert(name).inserted { latest[name] = value }
-            }
+    mutating func add(_ said: Attributes) {
+        for (name, value) in said {
+            all.append((name, value))
+            if names.insert(name).inserted { latest[name] = value }
         }
     }
 }
@@ -223,14 +223,11 @@ extension StoreReader {
 extension TransactionRow {
     fileprivate mutating func add(_ error: RecordedError?, ofExchange exchange: Int? = nil) {
         guard let error else { return }
-        errors.append(
-            FoundError(
-                exchange: exchange, code: error.code, domain: error.domain, name: error.name ?? "",
-                text: error.text ?? ""))
-        for cause in error.underlying {
+        for (depth, cause) in error.chain.enumerated() {
             errors.append(
-                FoundError(exchange: exchange, code: cause.code, domain: cause.domain, name: cause.name ?? "", text: "")
-            )
+                FoundError(
+                    exchange: exchange, code: cause.code, domain: cause.domain, name: cause.name ?? "",
+                    text: depth == 0 ? error.text ?? "" : ""))
         }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 public import WaybillCore
 import WaybillStore
 
@@ -38,11 +37,7 @@ extension WhyQuestion {
 
     package var allFilter: TransactionFilter {
         var all = filter
-        all.conditions = filter.conditions.filter { condition in
-            if case .oneIn = condition { return true }
-            if case .outcome = condition { return false }
-            return condition.isIndexed
-        }
+        all.conditions = filter.conditions.filter { $0.sampledOneIn != nil || ($0.isIndexed && $0.outcomes == nil) }
         return all
     }
 }
@@ -123,7 +118,7 @@ public struct WhyAnswer: QuestionAnswer {
             }
         }
 
-        fileprivate var order: [UInt8] { Array("\(words) \(kind.rawValue)".utf8) }
+        var order: [UInt8] { Array("\(words) \(kind.rawValue)".utf8) }
 
         package var words: String {
             switch kind {
@@ -148,51 +143,28 @@ extension WhyQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "Transactions are compared with others of their use case; say which.")
         }
-        if let rows = context.rows { return try partial(of: rows, context) }
-        let sources = try SourceDirectory(context.connection)
-        var found = try TransactionCursor(filter, reading: [.times], sources: sources, context)
+        let sources = try SourceDirectory(context)
+        var ofChosen = context
+        ofChosen.rows = context.rows?.filter(\.isChosen)
+        var found = try TransactionCursor(filter, reading: [.times], sources: sources, ofChosen)
         var chosen: Set<FoundTransaction> = []
-        try found.forEach { transaction, _ in
-            chosen.insert(FoundTransaction(source: transaction.source, sequence: transaction.sequence))
-        }
+        try found.forEach { transaction, _ in chosen.insert(FoundTransaction(transaction)) }
         let all = try EventCursor(allFilter, codes: nil, reading: [.outcome], sources: sources, context)
         var folded = try context.fold(all, into: CollectedTraits()) { (events, collected) throws(WaybillError) in
             let reader = try TraitReader(events.transactions.connection)
             try events.forEach { (transaction, points, sources) throws(WaybillError) in
-                let isChosen = chosen.contains(
-                    FoundTransaction(source: transaction.source, sequence: transaction.sequence))
+                // Sources of rows have other numbers in `found`, so each row says whether it is chosen.
+                let row = sources.row(of: transaction.source)
+                let isChosen = row?.isChosen ?? chosen.contains(FoundTransaction(transaction))
                 guard isChosen || transaction.outcome != .open else { return }
-                var traits = try reader.traits(of: transaction, sources)
+                var traits = if let row { row.traits } else { try reader.traits(of: transaction) }
+                if let source = sources[transaction.source] { traits.add(source) }
                 for point in points { traits.insert(WhyAnswer.Trait(.event, value: sources.names[point.name])) }
                 collected.add(traits, isChosen: isChosen, weight: transaction.weight)
             }
         }
-        folded.collected.asked = try AskedTransactions(found, found.weights, context)
+        folded.collected.asked = try AskedTransactions(found, found.weights, ofChosen)
         return folded
-    }
-
-    private func partial(
-        of rows: [TransactionRow], _ context: AnswerContext
-    ) throws(WaybillError) -> Folded<CollectedTraits> {
-        var chosen = context
-        chosen.rows = rows.filter(\.isChosen)
-        var found = try TransactionCursor(filter, reading: [.times], sources: SourceDirectory(chosen), chosen)
-        try found.forEach { _, _ in }
-        var (collected, events) = (
-            CollectedTraits(),
-            try EventCursor(allFilter, codes: nil, reading: [.outcome], sources: SourceDirectory(context), context)
-        )
-        var rest = rows[...]
-        try events.forEach { transaction, points, sources in
-            guard let row = rest.popFirst(), row.isChosen || transaction.outcome != .open else { return }
-            var traits = row.traits
-            for point in points { traits.insert(WhyAnswer.Trait(.event, value: sources.names[point.name])) }
-            collected.add(traits, isChosen: row.isChosen, weight: transaction.weight)
-        }
-        collected.asked = try AskedTransactions(found, found.weights, chosen)
-        return Folded(
-            collected: collected,
-            asked: try AskedTransactions(events.transactions, events.transactions.weights, context))
     }
 
     package func answer(_ found: consuming Folded<CollectedTraits>) throws(WaybillError) -> WhyAnswer {
@@ -209,197 +181,8 @@ extension WhyQuestion: FoldedQuestion {
 
 private struct FoundTransaction: Hashable {
     var source, sequence: Int64
-}
 
-private struct TraitReader {
-    private let parts: Statement
-    private let events: Statement
-    private let exchanges: Statement
-
-    init(_ connection: Connection) throws(WaybillError) {
-        parts = try connection.statement(
-            """
-            SELECT q.source, q.sequence, q.closed_detail, q.opened_detail, t.attributes \
-            FROM parts p JOIN parts q ON q.guid = p.guid JOIN sources t ON t.id = q.source \
-            WHERE p.source = ? AND p.sequence = ? \
-            ORDER BY (q.source, q.sequence) <> (p.source, p.sequence), t.uuid, q.sequence
-            """)
-        events = try connection.statement(
-            "SELECT detail FROM events WHERE source = ? AND part = ? AND detail IS NOT NULL ORDER BY after DESC")
-        exchanges = try connection.statement(
-            """
-            SELECT l.method, l.host, l.path, \(SQL.hasFailed("l")) FROM exchanges l \
-            WHERE l.source = ? AND l.part = ? AND l.method IS NOT NULL
-            """)
-    }
-
-    func traits(
-        of transaction: TransactionCursor.Transaction, _ sources: SourceDirectory
-    ) throws(WaybillError) -> Set<WhyAnswer.Trait> {
-        var traits: Set<WhyAnswer.Trait> = []
-        if let source = sources[transaction.source] {
-            traits.add((source.app, source.appVersion, source.device, source.os, source.osVersion))
-        }
-        let found = try parts.rows(transaction.source, transaction.sequence) { row in
-            (
-                source: row.int(0) as Int64, sequence: row.int(1) as Int64,
-                closed: DetailColumn(row.optionalText(2)).attributes,
-                opened: DetailColumn(row.optionalText(3)).attributes,
-                own: Attributes(columnText: row.optionalText(4))
-            )
-        }
-        // The first value of a name counts; `nil` for a name that was removed.
-        var said: [String: AttributeValue?] = [:]
-        for part in found {
-            said.merge(part.closed.map { ($0.key, $0.value) }) { first, _ in first }
-            try events.forEachRow(part.source, part.sequence) { row in
-                let detail = DetailColumn(row.optionalText(0))
-                said.merge(detail.attributes.map { ($0.key, $0.value) }) { first, _ in first }
-                said.merge(detail.removed.map { ($0, nil) }) { first, _ in first }
-            }
-            for attributes in [part.opened, part.own] {
-                said.merge(attributes.map { ($0.key, $0.value) }) { first, _ in first }
-            }
-            try exchanges.forEachRow(part.source, part.sequence) { row in
-                traits.addRequest((row.text(0), row.optionalText(1), row.text(2)), hasFailed: row.bool(3))
-            }
-        }
-        for case (let name, let value?) in said {
-            traits.insert(WhyAnswer.Trait(.attribute, name: name, value: value.description))
-        }
-        return traits
-    }
-}
-
-extension Set<WhyAnswer.Trait> {
-    fileprivate mutating func add(
-        _ source: (app: String, version: String, device: String, os: String, osVersion: String)
-    ) {
-        let properties: [(WhyAnswer.Trait.Kind, String)] = [
-            (.app, source.app), (.version, source.version), (.device, source.device), (.os, source.os),
-            (.osVersion, source.osVersion),
-        ]
-        for (kind, value) in properties where !value.isEmpty { insert(WhyAnswer.Trait(kind, value: value)) }
-    }
-
-    fileprivate mutating func addRequest(_ request: (method: String, host: String?, path: String), hasFailed: Bool) {
-        let endpoint = "\(request.method) \(request.host ?? "")\(PathTemplate(request.path))"
-        insert(WhyAnswer.Trait(.request, value: endpoint))
-        if hasFailed { insert(WhyAnswer.Trait(.failedRequest, value: endpoint)) }
-    }
-}
-
-extension TransactionRow {
-    fileprivate var traits: Set<WhyAnswer.Trait> {
-        var traits: Set<WhyAnswer.Trait> = []
-        if let source = sources.first {
-            traits.add((source.app, source.appVersion, source.device, source.os, source.osVersion))
-        }
-        for (name, value) in attributes {
-            traits.insert(WhyAnswer.Trait(.attribute, name: name, value: value.description))
-        }
-        for exchange in exchanges {
-            traits.addRequest(
-                (exchange.method, exchange.host, exchange.path),
-                hasFailed: exchange.state == .failed || exchange.status ?? 0 >= 400)
-        }
-        return traits
-    }
-}
-
-package struct CollectedTraits: Mergeable {
-    /// The chosen transactions, for the reason if there are none.
-    fileprivate var asked: AskedTransactions?
-    private var chosen = Group()
-    private var others = Group()
-    private var weights: [WhyAnswer.Trait: TraitWeights] = [:]
-
-    private struct Group {
-        var weight: Int64 = 0
-        var squares = 0.0
-
-        mutating func add(_ more: Int64, squares more2: Double) {
-            weight.addWeight(more)
-            squares += more2
-        }
-
-        func share(_ part: Int64, z: Double) -> Estimate<Double> {
-            let whole = Double(weight) / 1_000
-            return Estimate(
-                rateOf: min(1, Double(part) / 1_000 / max(1, whole)), by: squares > 0 ? whole * whole / squares : 0,
-                z: z)
-        }
-    }
-
-    private struct TraitWeights: Mergeable {
-        var chosen: Int64 = 0
-        var others: Int64 = 0
-
-        mutating func merge(_ other: consuming TraitWeights) {
-            chosen.addWeight(other.chosen)
-            others.addWeight(other.others)
-        }
-    }
-
-    package init() {}
-
-    package mutating func add(_ traits: Set<WhyAnswer.Trait>, isChosen: Bool, weight: Int64) {
-        let squares = Double(weight / 1_000) * Double(weight / 1_000)
-        if isChosen { chosen.add(weight, squares: squares) } else { others.add(weight, squares: squares) }
-        for trait in traits {
-            weights[trait, default: TraitWeights()].merge(
-                TraitWeights(chosen: isChosen ? weight : 0, others: isChosen ? 0 : weight))
-        }
-    }
-
-    package mutating func merge(_ other: consuming CollectedTraits) {
-        chosen.add(other.chosen.weight, squares: other.chosen.squares)
-        others.add(other.others.weight, squares: other.others.squares)
-        weights.merge(other.weights)
-        guard let more = other.asked else { return }
-        if asked == nil { asked = more } else { asked?.merge(more) }
-    }
-
-    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) { asked?.add(reason) }
-
-    package func answer(limit: Int) -> WhyAnswer {
-        let all = Weights.count(chosen.weight.addingWeight(others.weight))
-        let compared = weights.filter { _, weights in
-            let count = Weights.count(weights.chosen.addingWeight(weights.others))
-            return count >= WhyQuestion.leastCount && count <= all - WhyQuestion.leastCount
-        }
-        let z = Estimate<Double>.quantile(outside: 0.05 / Double(max(1, compared.count)))
-        let differences = compared.compactMap { trait, weights -> WhyAnswer.Difference? in
-            let (a, b) = (others.share(weights.others, z: z), chosen.share(weights.chosen, z: z))
-            let difference = Estimate(from: a, to: b)
-            guard let low = difference.low, let high = difference.high, low > 0 || high < 0 && !trait.isExclusive
-            else { return nil }
-            var found = WhyAnswer.Difference(
-                trait: trait, chosenCount: Weights.count(weights.chosen), otherCount: Weights.count(weights.others),
-                chosen: b, others: a, difference: difference, sentence: "")
-            found.sentence = found.inWords
-            return found
-        }
-        let sorted = differences.sorted { left, right in
-            left.distance == right.distance
-                ? left.trait.order.lexicographicallyPrecedes(right.trait.order)
-                : left.distance > right.distance
-        }
-        return WhyAnswer(
-            chosen: Weights.count(chosen.weight), others: Weights.count(others.weight), comparisons: compared.count,
-            differences: Array(sorted.prefix(max(0, limit))))
-    }
-}
-
-extension WhyAnswer.Difference {
-    /// The distance of the interval from zero.
-    fileprivate var distance: Double { max(difference.low ?? 0, -(difference.high ?? 0)) }
-
-    fileprivate var inWords: String {
-        let interval = [difference.low, difference.high].map { $0?.pointsText ?? "?" }.joined(separator: " to ")
-        return """
-            \(chosenCount) of the chosen have the \(trait.words), \((chosen.value ?? 0).percentText), and \
-            \((others.value ?? 0).percentText) of the others: \((difference.value ?? 0).pointsText) points (\(interval)).
-            """
+    init(_ transaction: TransactionCursor.Transaction) {
+        (source, sequence) = (transaction.source, transaction.sequence)
     }
 }

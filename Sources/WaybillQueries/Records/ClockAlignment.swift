@@ -71,11 +71,7 @@ extension ClockAlignment {
             guard let move = moves[aligned.exchanges[index].id.source] else { continue }
             aligned.exchanges[index].move(microseconds: move)
         }
-        aligned.exchanges.sort {
-            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
-                $1.openedMicroseconds, $1.id.source, $1.id.sequence
-            )
-        }
+        aligned.exchanges.sort(by: TransactionRecord.Exchange.precedes)
         for index in aligned.timeline.indices {
             aligned.timeline[index].timeMicroseconds.move(moves[aligned.timeline[index].id.source] ?? 0)
         }
@@ -103,6 +99,11 @@ extension TransactionRecord {
 }
 
 extension TransactionRecord.Exchange {
+    static func precedes(_ left: Self, _ right: Self) -> Bool {
+        (left.openedMicroseconds, left.id.source, left.id.sequence)
+            < (right.openedMicroseconds, right.id.source, right.id.sequence)
+    }
+
     fileprivate mutating func move(microseconds: Int64) {
         openedMicroseconds.move(microseconds)
         firstByteMicroseconds?.move(microseconds)

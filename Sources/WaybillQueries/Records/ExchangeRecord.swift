@@ -62,9 +62,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
 extension ExchangeRecord.State {
     public init?(codingKey: some CodingKey) {
         let name = codingKey.stringValue
-        guard
-            let state = Self.allCases.first(where: { $0.rawValue == name || RecordKey.camelCase($0.rawValue) == name })
-        else {
+        guard let state = Self.allCases.first(where: { $0.rawValue == name || $0.rawValue.camelCase == name }) else {
             return nil
         }
         self = state

@@ -3,151 +3,129 @@ public import WaybillCore
 import WaybillStore
 
 extension TransactionRecord: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var record = self
-        record.summary = summary.redacted(by: redactor)
-        record.sources = sources.redacted(by: redactor)
-        for index in record.parts.indices {
-            record.parts[index].error = parts[index].error.map(redactor.error)
-            record.parts[index].attributes = redactor.attributes(parts[index].attributes).0
+    package mutating func redact(by redactor: Redactor) {
+        summary.redact(by: redactor)
+        sources.redact(by: redactor)
+        for index in parts.indices {
+            parts[index].error.redact(by: redactor)
+            parts[index].attributes.redact(by: redactor)
         }
-        for index in record.timeline.indices {
-            record.timeline[index].label = redactor.text(timeline[index].label)
-            record.timeline[index].error = timeline[index].error.map(redactor.error)
-            record.timeline[index].attributes = redactor.attributes(timeline[index].attributes).0
+        for index in timeline.indices {
+            timeline[index].label.redact(by: redactor)
+            timeline[index].error.redact(by: redactor)
+            timeline[index].attributes.redact(by: redactor)
         }
-        record.exchanges = exchanges.redacted(by: redactor)
-        record.family?.above = family?.above.redacted(by: redactor) ?? []
-        record.family?.below = family?.below.redacted(by: redactor) ?? []
-        return record
+        exchanges.redact(by: redactor)
+        family?.above.redact(by: redactor)
+        family?.below.redact(by: redactor)
     }
 }
 
 extension TransactionSummary: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var summary = self
-        summary.useCaseName = redactor.text(useCaseName)
-        summary.error = error.map(redactor.error)
-        summary.attributes = redactor.attributes(attributes).0
-        return summary
+    package mutating func redact(by redactor: Redactor) {
+        useCaseName.redact(by: redactor)
+        error.redact(by: redactor)
+        attributes.redact(by: redactor)
     }
 }
 
 extension ExchangeRecord: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var record = self
-        record.exchange = exchange.redacted(by: redactor)
-        record.source = source.redacted(by: redactor)
-        record.useCaseName = useCaseName.redacted(by: redactor)
-        return record
+    package mutating func redact(by redactor: Redactor) {
+        exchange.redact(by: redactor)
+        source.redact(by: redactor)
+        useCaseName.redact(by: redactor)
     }
 }
 
 extension ExchangeBodies: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        ExchangeBodies(request: request.redacted(by: redactor), response: response.redacted(by: redactor))
+    package mutating func redact(by redactor: Redactor) {
+        request.redact(by: redactor)
+        response.redact(by: redactor)
     }
 }
 
 extension ExchangeBody: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var body = self
-        body.contentType = contentType.redacted(by: redactor)
-        guard contentType != KeptMessage.contentType else {
+    package mutating func redact(by redactor: Redactor) {
+        let hasMessages = contentType == KeptMessage.contentType
+        if hasMessages {
             // Each message is redacted by its own type, not as a string in a record.
-            body.bytes = KeptMessage.messages(in: self).flatMap { message in
+            bytes = KeptMessage.messages(in: self).flatMap { message in
                 var message = message
                 message.bytes = redactor.body(
                     message.bytes, contentType: message.isText ? "text/plain" : "application/octet-stream",
                     keepsBinary: true)
                 return message.record
             }
-            return body
         }
-        body.bytes = redactor.body(bytes, contentType: body.contentType, keepsBinary: true)
-        return body
+        contentType.redact(by: redactor)
+        if !hasMessages { bytes = redactor.body(bytes, contentType: contentType, keepsBinary: true) }
     }
 }
 
 extension TransactionRecord.Source: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        Self(
-            id: id, app: redactor.text(app), appVersion: redactor.text(appVersion), device: redactor.text(device),
-            os: redactor.text(os),
-            osVersion: redactor.text(osVersion), endedBy: endedBy)
+    package mutating func redact(by redactor: Redactor) {
+        app.redact(by: redactor)
+        appVersion.redact(by: redactor)
+        device.redact(by: redactor)
+        os.redact(by: redactor)
+        osVersion.redact(by: redactor)
     }
 }
 
 extension TransactionRecord.Exchange: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var exchange = self
-        exchange.method = redactor.text(method)
-        exchange.url = redactor.wholeURL(url)
-        exchange.requestHeaderFields = redactor.headerFields(requestHeaderFields)
-        exchange.responseHeaderFields = redactor.headerFields(responseHeaderFields)
-        exchange.error = error.map(redactor.error)
-        exchange.transfer = redactor.transfer(transfer)
-        return exchange
+    package mutating func redact(by redactor: Redactor) {
+        method.redact(by: redactor)
+        url = redactor.wholeURL(url)
+        requestHeaderFields = redactor.headerFields(requestHeaderFields)
+        responseHeaderFields = redactor.headerFields(responseHeaderFields)
+        error.redact(by: redactor)
+        transfer.redact(by: redactor)
     }
 }
 
 extension SourceRecord: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var record = self
-        record.app = redactor.text(app)
-        record.appVersion = redactor.text(appVersion)
-        record.device = redactor.text(device)
-        record.os = redactor.text(os)
-        record.osVersion = redactor.text(osVersion)
-        record.attributes = redactor.attributes(attributes).0
-        return record
+    package mutating func redact(by redactor: Redactor) {
+        app.redact(by: redactor)
+        appVersion.redact(by: redactor)
+        device.redact(by: redactor)
+        os.redact(by: redactor)
+        osVersion.redact(by: redactor)
+        attributes.redact(by: redactor)
     }
 }
 
 extension DeliveryState: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var state = self
-        if var own {
-            own.settled = own.settled.redacted(by: redactor)
-            for index in own.totals.indices { own.totals[index].app = redactor.text(own.totals[index].app) }
-            state.own = own
+    package mutating func redact(by redactor: Redactor) {
+        own?.settled.redact(by: redactor)
+        own?.totals.redact(by: redactor)
+        for index in quarantine.indices {
+            quarantine[index].app.redact(by: redactor)
+            quarantine[index].reason.redact(by: redactor)
+            quarantine[index].sample.redact(by: redactor)
         }
-        for index in state.quarantine.indices {
-            state.quarantine[index].app = redactor.text(quarantine[index].app)
-            state.quarantine[index].reason = redactor.text(quarantine[index].reason)
-            state.quarantine[index].sample = quarantine[index].sample.redacted(by: redactor)
+        for index in legacyQuarantine.indices {
+            legacyQuarantine[index].reason.redact(by: redactor)
+            let json = redactor.body(Array(legacyQuarantine[index].json.utf8), contentType: "application/json")
+            legacyQuarantine[index].json = String(decoding: json, as: UTF8.self)
         }
-        for index in state.legacyQuarantine.indices {
-            let entry = legacyQuarantine[index]
-            state.legacyQuarantine[index].reason = redactor.text(entry.reason)
-            state.legacyQuarantine[index].json = String(
-                decoding: redactor.body(Array(entry.json.utf8), contentType: "application/json"), as: UTF8.self)
-        }
-        return state
     }
 }
 
 extension NameConflict: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var conflict = self
-        conflict.names = names.map { use in
-            var use = use
-            use.name = redactor.text(use.name)
-            use.app = redactor.text(use.app)
-            use.versions = use.versions.redacted(by: redactor)
-            return use
+    package mutating func redact(by redactor: Redactor) {
+        for index in names.indices {
+            names[index].name.redact(by: redactor)
+            names[index].app.redact(by: redactor)
+            names[index].versions.redact(by: redactor)
         }
-        return conflict
     }
 }
 
 extension RecordPage: Redactable where Row: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var page = self
-        page.rows = rows.redacted(by: redactor)
-        page.whyEmpty = whyEmpty.redacted(by: redactor)
-        page.note = note.redacted(by: redactor)
-        return page
+    package mutating func redact(by redactor: Redactor) {
+        rows.redact(by: redactor)
+        whyEmpty.redact(by: redactor)
+        note.redact(by: redactor)
     }
 }
 

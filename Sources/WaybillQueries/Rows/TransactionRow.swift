@@ -1,4 +1,5 @@
 package import WaybillCore
+package import WaybillStore
 
 /// A transaction as one row of a table, with the properties that most questions read.
 package struct TransactionRow: Sendable {
@@ -67,7 +68,7 @@ package struct TransactionRow: Sendable {
         /// How the process ended; empty if unknown.
         package var endedBy = ""
         /// Those that date the facts.
-        package var clock: [ClockAnchor] = []
+        package var clock = WallClock([])
         /// Its place among all sources. Lists sort ties by it.
         package var rank: Int64 = 0
 

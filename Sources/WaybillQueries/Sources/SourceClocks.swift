@@ -75,9 +75,7 @@ extension StoreReader {
 }
 
 extension SourceClocks: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var clocks = self
-        for index in clocks.others.indices { clocks.others[index].source = others[index].source.redacted(by: redactor) }
-        return clocks
+    package mutating func redact(by redactor: Redactor) {
+        for index in others.indices { others[index].source.redact(by: redactor) }
     }
 }

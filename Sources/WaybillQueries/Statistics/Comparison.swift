@@ -72,17 +72,16 @@ public struct QuantileComparison: Hashable, Sendable, Codable {
     public var sentence: String
 
     /// The first group's percentile.
-    public var a: Estimate<Duration> { aMicroseconds.durations }
+    public var a: Estimate<Duration> { aMicroseconds.map { .microseconds($0) } }
     /// The second group's percentile.
-    public var b: Estimate<Duration> { bMicroseconds.durations }
+    public var b: Estimate<Duration> { bMicroseconds.map { .microseconds($0) } }
     /// The second percentile minus the first one.
-    public var difference: Estimate<Duration> { differenceMicroseconds.durations }
+    public var difference: Estimate<Duration> { differenceMicroseconds.map { .microseconds($0) } }
 }
 
-extension Estimate<Int64> {
-    fileprivate var durations: Estimate<Duration> {
-        func duration(_ microseconds: Int64?) -> Duration? { microseconds.map { .microseconds($0) } }
-        return Estimate<Duration>(value: duration(value), low: duration(low), high: duration(high))
+extension Estimate {
+    func map<Other: Hashable & Sendable & Codable>(_ transform: (Value) -> Other) -> Estimate<Other> {
+        Estimate<Other>(value: value.map(transform), low: low.map(transform), high: high.map(transform))
     }
 }
 
@@ -146,33 +145,29 @@ extension Estimate<Double> {
 }
 
 package enum QuantileSample {
-    case values([Int64])
+    /// Known values in order, and the numbers of unknown ones that are smaller or greater than all of them.
+    case values([Int64], below: Int = 0, above: Int = 0)
     case weighed(WeighedValues<Int64>)
-    /// Known values, and numbers of unknown ones that are smaller or greater than all of them.
-    case bounded([Int64], below: Int, above: Int)
 
     var count: Int {
         switch self {
-        case .values(let values): values.count
+        case .values(let values, let below, let above): values.count + below + above
         case .weighed(let values): values.effectiveCount
-        case .bounded(let values, let below, let above): values.count + below + above
         }
     }
 
     fileprivate func value(at rank: Int) -> Int64? {
         switch self {
-        case .values(let values): values[rank - 1]
-        case .weighed(let values): values.value(at: Int64(rank), of: Int64(values.effectiveCount))
-        case .bounded(let values, let below, above: _):
+        case .values(let values, let below, above: _):
             values.indices.contains(rank - below - 1) ? values[rank - below - 1] : nil
+        case .weighed(let values): values.value(at: Int64(rank), of: Int64(values.effectiveCount))
         }
     }
 
     func quantile(_ percent: Int) -> Int64? {
         switch self {
-        case .values(let values): values[(percent * values.count + 99) / 100 - 1]
+        case .values: value(at: (percent * count + 99) / 100)
         case .weighed(let values): values.value(atPercent: percent)
-        case .bounded: value(at: (percent * count + 99) / 100)
         }
     }
 }

@@ -66,15 +66,14 @@ package struct Durations: Mergeable {
 }
 
 package struct WeighedValues<Value: Comparable> {
-    private let values: [Value]
+    let sorted: [(value: Value, weight: Int64)]
     private let sums: [Int64]
     /// The effective sample size (Kish, "Survey Sampling", 1965, section 11.7).
     let effectiveCount: Int
 
     init(_ all: [(value: Value, weight: Int64)]) {
         // Sorts by weight, too: sums must not depend on the order of collection.
-        let sorted = all.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
-        values = sorted.map(\.value)
+        sorted = all.sorted { ($0.value, $0.weight) < ($1.value, $1.weight) }
         var sum: Int64 = 0
         sums = sorted.map { element in
             sum.addWeight(element.weight)
@@ -84,12 +83,14 @@ package struct WeighedValues<Value: Comparable> {
         effectiveCount = squares > 0 ? max(1, Int(Double(sum) * Double(sum) / squares)) : 0
     }
 
+    var total: Int64 { sums.last ?? 0 }
+
     func value(atPercent percent: Int) -> Value? { value(at: Int64(percent), of: 100) }
 
     func value(at part: Int64, of whole: Int64) -> Value? {
-        guard let total = sums.last else { return nil }
+        guard !sums.isEmpty else { return nil }
         // Two steps avoid an overflow.
         let needed = total / whole * part + (total % whole * part + whole - 1) / whole
-        return sums.firstIndex { $0 >= needed }.map { values[$0] }
+        return sums.firstIndex { $0 >= needed }.map { sorted[$0].value }
     }
 }

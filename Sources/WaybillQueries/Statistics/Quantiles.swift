@@ -33,16 +33,13 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         count = durations.count
         guard count > 0 else { return }
         (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
-        var (sum, weights) = (WideSum(), 0 as Int64)
-        durations.forEach { value, weight in
-            sum.add(value.times(weight))
-            weights.addWeight(weight)
-        }
+        var sum = WideSum()
+        durations.forEach { value, weight in sum.add(value.times(weight)) }
         if let values = durations.inOrder {
             (p50Microseconds, p75Microseconds) = (values.value(atPercent: 50), values.value(atPercent: 75))
             (p90Microseconds, p95Microseconds) = (values.value(atPercent: 90), values.value(atPercent: 95))
             p99Microseconds = values.value(atPercent: 99)
-            let mean = sum.double / Double(weights) * Double(Weights.one)
+            let mean = sum.double / Double(values.total) * Double(Weights.one)
             meanMicroseconds = Int64(exactly: mean.rounded(.down))?.bounded
             return
         }

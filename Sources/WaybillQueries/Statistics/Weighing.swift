@@ -68,6 +68,29 @@ package struct Weights: Mergeable {
     }
 }
 
+/// The weights of some transactions, for the rates of what some of them have.
+struct SampleWeights: Mergeable {
+    private(set) var sum: Int64 = 0
+    private var squares = 0.0
+
+    mutating func add(_ weight: Int64) {
+        sum.addWeight(weight)
+        squares += Double(weight / 1_000) * Double(weight / 1_000)
+    }
+
+    mutating func merge(_ other: consuming SampleWeights) {
+        sum.addWeight(other.sum)
+        squares += other.squares
+    }
+
+    /// Uses the effective sample size: weighted transactions count less, to keep the interval honest.
+    func rate(of part: Int64, z: Double? = nil) -> Estimate<Double> {
+        let whole = Double(sum) / 1_000
+        return Estimate(
+            rateOf: min(1, Double(part) / 1_000 / max(1, whole)), by: squares > 0 ? whole * whole / squares : 0, z: z)
+    }
+}
+
 extension Int64 {
     /// The largest sum of weights. Two of them don't overflow.
     private static let greatestWeight: Int64 = 1 << 61
@@ -83,8 +106,8 @@ extension Int64 {
     }
 }
 
-extension [TransactionOutcome: Int64] {
-    var counts: [TransactionOutcome: Int] { mapValues(Weights.count).filter { $0.value > 0 } }
+extension Dictionary where Value == Int64 {
+    var counts: [Key: Int] { mapValues(Weights.count).filter { $0.value > 0 } }
 }
 
 extension Fact.Sampling {

@@ -172,20 +172,6 @@ extension StoreReader {
         guard let leader else { return nil }
         return try summary(leader: leader.sequence, of: leader.source, now: wall)
     }
-
-    private func children(of parent: GUID, limit: Int, now wall: Int64) throws(WaybillError) -> [TransactionSummary] {
-        let leaders = try connection.statement(
-            """
-            SELECT p.source, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
-            WHERE p.parent = ? AND p.listed_us IS NOT NULL ORDER BY p.listed_us, s.uuid, p.sequence LIMIT ?
-            """
-        ).rows(parent, limit) { row in (source: row.int(0), sequence: row.int(1)) }
-        var children: [TransactionSummary] = []
-        for leader in leaders {
-            if let child = try summary(leader: leader.sequence, of: leader.source, now: wall) { children.append(child) }
-        }
-        return children
-    }
 }
 
 package enum ParentWalk {

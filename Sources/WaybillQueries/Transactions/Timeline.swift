@@ -18,11 +18,7 @@ struct Timeline {
     }
 
     func exchanges() -> [TransactionRecord.Exchange] {
-        shares.flatMap(exchanges).sorted {
-            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
-                $1.openedMicroseconds, $1.id.source, $1.id.sequence
-            )
-        }
+        shares.flatMap(exchanges).sorted(by: TransactionRecord.Exchange.precedes)
     }
 
     /// The context of a part's facts. It is a class, because a copy per fact takes longer than its entry.

@@ -89,12 +89,10 @@ extension StoreVerification {
 }
 
 extension StoreVerification: Redactable {
-    package func redacted(by redactor: Redactor) -> Self {
-        var verification = self
-        verification.problems = problems.redacted(by: redactor)
-        verification.remarks = remarks.redacted(by: redactor)
-        for index in totals.indices { verification.totals[index].app = redactor.text(totals[index].app) }
-        return verification
+    package mutating func redact(by redactor: Redactor) {
+        problems.redact(by: redactor)
+        remarks.redact(by: redactor)
+        totals.redact(by: redactor)
     }
 }
 

@@ -92,10 +92,9 @@ struct SpanFacts {
     }
 
     private mutating func append(_ content: Fact.Content, at time: Int64, _ redactor: Redactor) {
-        facts.append(
-            redactor.fact(
-                Fact(
-                    sequence: Int64(facts.count + (isPart ? 1 : 2)), part: 1, atMicroseconds: time, content: content)))
+        let fact = Fact(
+            sequence: Int64(facts.count + (isPart ? 1 : 2)), part: 1, atMicroseconds: time, content: content)
+        facts.append(fact.redacted(by: redactor))
     }
 }
 
@@ -256,13 +255,6 @@ extension Attributes {
             }
         }
         return nil
-    }
-}
-
-extension Redactor {
-    func label(_ text: String) -> String {
-        let text = self.text(text)
-        return text.cut(to: Limits.labelLength) ?? text
     }
 }
 

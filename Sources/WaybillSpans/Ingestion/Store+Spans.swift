@@ -96,7 +96,7 @@ extension Store {
         let name = "span_key"
         if let key = try setting(name) { return SpanWriter(key: Array(key.utf8)) }
         let key = "\(GUID())\(GUID())"
-        try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?)").run(name, key)
+        try set(name, to: key)
         return SpanWriter(key: Array(key.utf8))
     }
 }

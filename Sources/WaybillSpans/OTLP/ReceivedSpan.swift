@@ -183,16 +183,6 @@ extension GUID {
     }
 }
 
-extension SpanID {
-    /// `nil` unless it is 8 bytes that are not all zero.
-    init?(bytes: [UInt8]) {
-        guard bytes.count == 8 else { return nil }
-        let value = bytes.reduce(0) { UInt64($0) << 8 | UInt64($1) }
-        guard value != 0 else { return nil }
-        self.init(rawValue: value)
-    }
-}
-
 /// The value of an attribute, possibly nested: `AnyValue` of opentelemetry/proto/common/v1/common.proto.
 indirect enum SpanValue: Hashable, Sendable {
     case none

@@ -58,10 +58,7 @@ private struct KeptSpanWriter {
 
     init(redactor: Redactor, room: Int) { (self.redactor, self.room) = (redactor, room) }
 
-    func text(_ text: String) -> String {
-        let redacted = redactor.text(text)
-        return redacted.cut(to: Limits.textLength) ?? redacted
-    }
+    func text(_ text: String) -> String { redactor.text(text).cut(to: Limits.textLength) }
 
     mutating func write<Element>(
         _ name: StaticString, _ elements: [Element], dropped: Int, _ droppedName: StaticString,
@@ -93,7 +90,7 @@ private struct KeptSpanWriter {
         let list = attributes.list.filter { $0.name != name }
         let dropped = attributes.droppedCount + attributes.list.count - list.count
         write("attributes", list, dropped: dropped, "droppedAttributesCount") { attribute, writer in
-            writer.json.member("key", attribute.name.cut(to: Limits.nameLength) ?? attribute.name)
+            writer.json.member("key", attribute.name.cut(to: Limits.nameLength))
             writer.json.key("value")
             writer.write(attribute.value, named: attribute.name)
         }
@@ -118,7 +115,7 @@ private struct KeptSpanWriter {
         case .scalar(.string(let text)):
             json.key("stringValue")
             let redacted = redactor.spanText(text, named: name)
-            json.string(redacted.cut(to: Limits.fieldLength) ?? redacted)
+            json.string(redacted.cut(to: Limits.fieldLength))
         case .bytes(let base64): write(base64, as: "bytesValue", named: name)
         case .list(let values):
             json.key("arrayValue")
@@ -173,8 +170,6 @@ package struct SpanVerdict: Hashable, Sendable {
     package var refusals: [String: Int] = [:]
     /// Facts from accepted spans, and from earlier ones that waited for them.
     package var factCount = 0
-
-    package init() {}
 
     package var refusedCount: Int { refusals.values.reduce(0, +) }
 

@@ -90,10 +90,6 @@ extension StoreReader {
     /// Returns a stored body; `nil` if it was not recorded or made room for newer ones.
     package func body(of exchange: FactID, _ direction: ExchangeBody.Direction) throws(WaybillError) -> ExchangeBody? {
         try read { () throws(WaybillError) in
-            // Older stores have no `bodies` table.
-            guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {
-                return nil
-            }
             var body: ExchangeBody?
             var pieceCount = 0
             try connection.statement(

@@ -28,48 +28,41 @@ struct Claim {
     mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
         let sources = try connection.statement(
             """
-            SELECT \(SourceIdentity.columns), id, recorded, ended, proof, ended_by FROM sources \
+            SELECT \(SourceIdentity.columns), proof, \(SourceRow.columns) FROM sources \
             WHERE heard_us IS NULL AND (news <> 0 OR recorded > delivered) ORDER BY id
             """
         ).rows { row in
-            Candidate(
-                id: row.int(8), recorded: row.int(9), hasEnded: row.bool(10), source: SourceIdentity(row),
-                proof: row.optionalText(11).flatMap { IdentityProof($0) }, endedBy: row.sourceEnd(12))
+            (
+                row: SourceRow(row.dropFirst(9)), identity: SourceIdentity(row),
+                proof: row.optionalText(8).flatMap { IdentityProof($0) }
+            )
         }
         var shares: [TransactionSet.Share] = []
-        for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < sourceLimit {
-            if let share = try share(of: candidate) { shares.append(share) }
+        for source in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < sourceLimit {
+            if let share = try share(of: source.row, source.identity, source.proof) { shares.append(share) }
         }
         return shares
     }
 
-    private struct Candidate {
-        var id: Int64
-        var recorded: Int64
-        var hasEnded: Bool
-        var source: SourceIdentity
-        var proof: IdentityProof?
-        var endedBy: SourceEnd?
-    }
-
-    private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
-        let facts = try claimFacts(of: candidate)
-        let dropped = try ranges.untold(of: candidate.id)
-        let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
+    private mutating func share(
+        of source: SourceRow, _ identity: SourceIdentity, _ proof: IdentityProof?
+    ) throws(WaybillError) -> TransactionSet.Share? {
+        let facts = try claimFacts(of: source)
+        let dropped = try ranges.untold(of: source.id)
+        let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", source.id) != 0
         guard !facts.isEmpty || hasNews && takesNews else { return nil }
         if takesNews {
             // Sampled facts alone don't justify a set, but any set reports them.
             try connection.statement("UPDATE sources SET news = 2 WHERE id = ?1 AND (news <> 0 OR told < ?2)").run(
-                candidate.id, dropped.last?.last ?? 0)
+                source.id, dropped.last?.last ?? 0)
         }
         var share = TransactionSet.Share(
-            source: candidate.source, clocks: try clocks(of: candidate.id, dating: facts),
-            hasEnded: candidate.hasEnded, endedBy: candidate.hasEnded ? candidate.endedBy : nil,
-            names: try names(of: candidate, in: facts),
-            ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
-            facts: facts, sourceProof: candidate.proof)
-        share.continuedParts = try continuedParts(of: share, in: candidate.id)
-        if let installation = candidate.source.installation {
+            source: identity, clocks: try clocks(of: source.id, dating: facts), hasEnded: source.hasEnded,
+            endedBy: source.hasEnded ? source.endedBy : nil, names: try names(of: source.id, in: facts),
+            ledger: try SourceRows(connection: connection).ledger(of: source.id), dropped: dropped, facts: facts,
+            sourceProof: proof)
+        share.continuedParts = try continuedParts(of: share, in: source.id)
+        if let installation = identity.installation {
             share.installationProof = try InstallationRows(connection: connection).proof(of: installation)
         }
         bytesLeft -= share.envelopeByteCount
@@ -77,21 +70,21 @@ struct Claim {
     }
 
     /// Claims the first pending facts. Recorded facts without a row are booked as damaged, to not block delivery.
-    private mutating func claimFacts(of candidate: Candidate) throws(WaybillError) -> [Fact] {
-        guard candidate.recorded > 0 else { return [] }
-        var pending = SequenceRanges([1...candidate.recorded])
-            .subtracting(try ranges.taken(of: candidate.id)).subtracting(try ranges.dropped(of: candidate.id).sequences)
-            .subtracting(try HeldParts(connection: connection).sequences(of: candidate.id))
+    private mutating func claimFacts(of source: SourceRow) throws(WaybillError) -> [Fact] {
+        guard source.recorded > 0 else { return [] }
+        var pending = SequenceRanges([1...source.recorded])
+            .subtracting(try ranges.taken(of: source.id)).subtracting(try ranges.dropped(of: source.id).sequences)
+            .subtracting(try HeldParts(connection: connection).sequences(of: source.id))
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
             let chunk =
                 range.lowerBound...min(range.upperBound, range.lowerBound + Int64(min(factsLeft, Self.chunk)) - 1)
             let reader = PendingFacts(connection: connection)
-            let facts = try reader.facts(of: candidate.id, in: chunk)
+            let facts = try reader.facts(of: source.id, in: chunk)
             var end = chunk.upperBound
             if facts.isEmpty {
                 // Jumps over a gap of any length: a damaged number may claim 2^50 recorded facts.
-                let next = try reader.first(of: candidate.id, after: end) ?? range.upperBound + 1
+                let next = try reader.first(of: source.id, after: end) ?? range.upperBound + 1
                 end = max(end, min(range.upperBound, next - 1))
             }
             var found = SequenceRanges()
@@ -106,7 +99,7 @@ struct Claim {
                 bytesLeft -= fact.estimatedByteCount
             }
             let claimed = chunk.lowerBound...end
-            try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: candidate.id)
+            try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: source.id)
             pending = pending.subtracting(SequenceRanges([claimed]))
         }
         return taken
@@ -118,8 +111,7 @@ struct Claim {
                 .run(source, range.lowerBound, range.upperBound, set)
         }
         guard !missing.isEmpty else { return }
-        let damaged = missing.ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: .damaged) }
-        try ranges.drop(damaged, except: SequenceRanges(), of: source)
+        try ranges.drop(missing.dropped(.damaged), except: SequenceRanges(), of: source)
         try SourceRows(connection: connection).announce(source, droppedFrom: missing.ranges.first?.lowerBound)
     }
 
@@ -135,12 +127,11 @@ struct Claim {
             ? clock.anchors(dating: facts.map(\.atMicroseconds)) : clock.anchors
     }
 
-    private func names(of candidate: Candidate, in facts: [Fact]) throws(WaybillError) -> [RecordedName] {
+    private func names(of source: Int64, in facts: [Fact]) throws(WaybillError) -> [RecordedName] {
         let rows = NameRows(connection: connection)
-        let all = try rows.names(of: candidate.id, limit: Self.nameLimit + 1)
+        let all = try rows.names(of: source, limit: Self.nameLimit + 1)
         guard all.count > Self.nameLimit else { return all }
-        return Array(
-            try rows.names(of: candidate.id, for: codes(of: facts, in: candidate.id)).prefix(Self.nameLimit))
+        return Array(try rows.names(of: source, for: codes(of: facts, in: source)).prefix(Self.nameLimit))
     }
 
     /// Returns at most as many parts as a set may have; the receiver places other facts when their openings arrive.
@@ -238,16 +229,8 @@ struct PendingFacts {
 
     /// Returns the first sequence after `sequence` that has a row; `nil` if none has. Reads all of the source's rows.
     func first(of source: Int64, after sequence: Int64) throws(WaybillError) -> Int64? {
-        try connection.statement(
-            """
-            SELECT min(sequence) FROM ( \
-            SELECT sequence FROM parts WHERE source = ?1 AND sequence > ?2 AND guid IS NOT NULL \
-            UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed > ?2 \
-            UNION ALL SELECT sequence FROM events WHERE source = ?1 AND sequence > ?2 \
-            UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND sequence > ?2 AND method IS NOT NULL \
-            UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed > ?2)
-            """
-        ).first(source, sequence) { row in row.optionalInt(0) } ?? nil
+        try connection.statement("SELECT min(sequence) FROM (\(SQL.sequences)) WHERE sequence > ?2")
+            .first(source, sequence) { row in row.optionalInt(0) } ?? nil
     }
 
     static let queries: [(String, @Sendable (Row) -> Fact)] = [

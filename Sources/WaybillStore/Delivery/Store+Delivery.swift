@@ -36,7 +36,7 @@ extension Store {
     }
 
     package func release(_ set: GUID) throws(WaybillError) {
-        try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }
+        try write { () throws(WaybillError) in try RangeRows(connection: connection).endLease(of: set) }
     }
 
     package func pendingCount() throws(WaybillError) -> Int64 {
@@ -63,7 +63,7 @@ extension Store {
         let sources = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL").rows { row in
             (id: row.int(0), source: row.guid(1))
         }
-        for (id, source) in sources { result[source] = try Ledgers(connection: connection).ledger(of: id) }
+        for (id, source) in sources { result[source] = try SourceRows(connection: connection).ledger(of: id) }
         return result
     }
 
@@ -86,7 +86,7 @@ extension Store {
             let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
             if hasExpired || !isAlive(lease.owner) || lease.owner == owner && !others.contains(lease.set) {
-                try LeaseRows(connection: connection).end(lease.set)
+                try RangeRows(connection: connection).endLease(of: lease.set)
             } else if lease.owner != owner {
                 isFree = false
             }
@@ -226,10 +226,9 @@ extension DeliveryPause {
 
 extension StoreReader {
     package func deliveryPause() throws(WaybillError) -> DeliveryPause? {
-        let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in
-            row.text(0)
+        guard let text = try connection.setting(Store.pauseKey), let time = try DeviceTime(connection) else {
+            return nil
         }
-        guard let text, let time = try DeviceTime(connection) else { return nil }
         return DeliveryPause(text, now: time.now)
     }
 }

@@ -45,7 +45,7 @@ struct ScopeEraser {
     private var facts: FactEraser
     private var roots: [Int64: [Int64]] = [:]
     /// The versions of sources that lost something.
-    private(set) var versions: Set<NameRows.AppVersion> = []
+    private(set) var versions: Set<AppVersion> = []
 
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
         self.connection = connection
@@ -127,7 +127,7 @@ struct ScopeEraser {
         {
             row in SourceIdentity(row)
         }
-        if let found { versions.insert(NameRows.AppVersion(found)) }
+        if let found { versions.insert(AppVersion(found)) }
     }
 
     private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID]
@@ -180,7 +180,7 @@ struct ScopeEraser {
     private mutating func eraseFound() throws(WaybillError) {
         for (id, sequences) in roots {
             guard let source = try sources.find(id) else { continue }
-            try erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
+            try erase(SequenceRanges(each: sequences), of: source)
         }
         roots = [:]
         try facts.finish()

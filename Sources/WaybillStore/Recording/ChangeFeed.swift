@@ -152,7 +152,7 @@ extension Store {
         guard before.losses == after.losses else { return .reload }
         var transactions: Set<GUID> = []
         func collect(_ source: Int64, _ range: ClosedRange<Int64>) throws(WaybillError) {
-            try connection.statement(Self.changedParts).forEachRow(source, range.lowerBound, range.upperBound) { row in
+            try connection.statement(SQL.changed).forEachRow(source, range.lowerBound, range.upperBound) { row in
                 transactions.insert(row.guid(0))
             }
         }
@@ -172,15 +172,6 @@ extension Store {
         guard transactions.count <= ChangeFeed.maximumCount else { return .reload }
         return transactions.isEmpty ? nil : .transactions(transactions)
     }
-
-    private static let changedParts = """
-        SELECT p.guid FROM parts p WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
-        AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
-        OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
-        AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
-        OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = ?1 AND l.part = p.sequence \
-        AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
-        """
 }
 
 extension SourceWriter {

@@ -26,10 +26,14 @@ extension Store {
     func installation(
         or proposed: GUID?, proof: IdentityProof
     ) throws(WaybillError) -> (id: GUID, proof: IdentityProof) {
+        let rows = InstallationRows(connection: connection)
         let known = try setting("installation").flatMap { GUID($0) }
-        if let known, let itsProof = try installationProof(of: known) { return (known, itsProof) }
+        if let known, let itsProof = try rows.proof(of: known) { return (known, itsProof) }
         let installation = known ?? proposed ?? GUID()
-        try set(installation: installation, proof: proof)
+        try write { () throws(WaybillError) in
+            try connection.set("installation", to: installation.description)
+            try rows.register(installation, proof: proof)
+        }
         // A power cut must not lose the ID and the proof of sets that are already sent.
         try sync()
         return (installation, proof)
@@ -99,8 +103,7 @@ extension Store {
             isRead = read.count < Self.recoveryBatch
             let facts = read.filter { $0.sequence > recorded }
             let last = max(recorded, facts.last?.sequence ?? 0, isRead ? journal.recorded : 0)
-            let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : [])
-                .subtracting(SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence }))
+            let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : []).subtracting(facts.sequences)
             try append(
                 RecordedBatch(
                     source: journal.source.id, facts: facts, names: journal.names, clocks: journal.clocks,

@@ -33,7 +33,7 @@ struct ReceivedSweep {
         var eraser = FactEraser(connection, because: nil)
         for (id, sequences) in roots {
             guard let source = try sources.find(id) else { continue }
-            try eraser.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
+            try eraser.erase(SequenceRanges(each: sequences), of: source)
         }
         try eraser.finish()
         factCount = eraser.count

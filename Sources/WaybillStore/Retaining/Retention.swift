@@ -84,16 +84,10 @@ struct RetentionOwner {
         let ranges = RangeRows(connection: connection)
         let rows = try connection.statement(
             """
-            SELECT id, ended, recorded, born_us, (SELECT offset_us FROM clocks WHERE source = id ORDER BY at_us DESC LIMIT 1) \
-            FROM sources WHERE heard_us IS NULL ORDER BY id
+            SELECT born_us, (SELECT offset_us FROM clocks WHERE source = id ORDER BY at_us DESC LIMIT 1), \
+            \(SourceRow.columns) FROM sources WHERE heard_us IS NULL ORDER BY id
             """
-        ).rows { row in
-            (
-                row: SourceRow(id: row.int(0), isOwn: true, hasEnded: row.bool(1), recorded: row.int(2)),
-                born: row.int(3),
-                wall: row.optionalInt(4)
-            )
-        }
+        ).rows { row in (row: SourceRow(row.dropFirst(2)), born: row.int(0), wall: row.optionalInt(1)) }
         var owners: [RetentionOwner] = []
         for source in rows {
             let id = source.row.id
@@ -204,7 +198,7 @@ struct RetentionSweep {
             }
             for (source, sequences) in roots {
                 guard let owner = owners[source] else { continue }
-                try eraser.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: owner.row)
+                try eraser.erase(SequenceRanges(each: sequences), of: owner.row)
             }
             try eraser.finish()
             transactions.formUnion(eraser.transactions)

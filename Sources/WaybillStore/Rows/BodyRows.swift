@@ -66,17 +66,13 @@ struct BodyRows {
     }
 
     private func key() throws(WaybillError) -> SipHash.Value {
-        let known = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.keySetting) { row in
-            row.text(0)
-        }
-        if let known, let first = UInt64(known.prefix(16), radix: 16),
+        if let known = try connection.setting(Self.keySetting), let first = UInt64(known.prefix(16), radix: 16),
             let second = UInt64(known.dropFirst(16), radix: 16)
         {
             return (first, second)
         }
         let key = (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max)))
-        try connection.statement("INSERT OR REPLACE INTO settings(key, value) VALUES (?, ?)").run(
-            Self.keySetting, key.0.hexadecimalDigits + key.1.hexadecimalDigits)
+        try connection.set(Self.keySetting, to: key.0.hexadecimalDigits + key.1.hexadecimalDigits)
         return key
     }
 

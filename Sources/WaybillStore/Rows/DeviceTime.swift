@@ -85,7 +85,7 @@ struct Moment: Sendable {
 }
 
 /// The clock anchors of a source, which convert its times into microseconds since 1970.
-package struct WallClock {
+package struct WallClock: Equatable, Sendable {
     package private(set) var anchors: [ClockAnchor]
 
     package init(_ anchors: [ClockAnchor]) {

@@ -192,7 +192,7 @@ struct FactEraser {
                 "SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL"
             ).rows(
                 source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
-            where set.claimed.subtracting(erased) != set.claimed { try LeaseRows(connection: connection).end(set.id) }
+            where set.claimed.subtracting(erased) != set.claimed { try ranges.endLease(of: set.id) }
             // The collector's reason may quote the fact.
             for range in erased.ranges where reason == .erased {
                 try connection.statement(

@@ -9,13 +9,6 @@ package struct NameRows {
 
     package init(connection: Connection) { self.connection = connection }
 
-    package struct AppVersion: Hashable, Sendable {
-        package var app: String
-        package var version: String
-
-        package init(_ source: SourceIdentity) { (app, version) = (source.app, source.appVersion) }
-    }
-
     private struct Place {
         var app: String
         var version: String

@@ -216,8 +216,6 @@ extension PartRowWriter {
 package struct PlacedPart: Sendable, Equatable {
     package var transaction: GUID
     package var useCase: Int
-
-    package init(transaction: GUID, useCase: Int) { (self.transaction, self.useCase) = (transaction, useCase) }
 }
 
 /// The parts of a source whose opening has arrived.

@@ -50,7 +50,7 @@ extension StoreReader {
             var result = rows.map(\.entry)
             let sequences = Dictionary(grouping: rows.indices, by: { rows[$0].source })
             for (source, indices) in sequences {
-                let ranges = SequenceRanges(indices.lazy.map { result[$0].id.sequence...result[$0].id.sequence })
+                let ranges = SequenceRanges(each: indices.lazy.map { result[$0].id.sequence })
                 let facts = try QuarantineRows(connection: connection).facts(
                     of: ScannedShare(row: source, sequences: ranges))
                 let bySequence = Dictionary(facts.map { ($0.sequence, $0) }, uniquingKeysWith: { first, _ in first })
@@ -84,8 +84,7 @@ extension Store {
                         share.row, part)
                 }
                 let before = try ranges.booked(of: share.row)
-                let freed = SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence })
-                try ranges.replace(before, with: before.subtracting(freed), of: share.row)
+                try ranges.replace(before, with: before.subtracting(facts.sequences), of: share.row)
                 count += facts.count
             }
             return count
@@ -108,7 +107,7 @@ package struct LegacyQuarantine {
         try connection.statement("INSERT INTO legacy_quarantine(received_us, guid, reason, json) VALUES (?, ?, ?, ?)")
             .run(
                 quarantined.receivedMicroseconds, quarantined.transaction, quarantined.reason,
-                quarantined.json.cut(to: Self.lengthLimit) ?? quarantined.json)
+                quarantined.json.cut(to: Self.lengthLimit))
         try connection.statement(
             "DELETE FROM legacy_quarantine WHERE id <= (SELECT max(id) FROM legacy_quarantine) - ?"
         ).run(Self.limit)

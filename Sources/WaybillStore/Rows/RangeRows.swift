@@ -50,6 +50,14 @@ package struct RangeRows {
         ).run(source, next)
     }
 
+    /// The facts of the set can be leased again.
+    func endLease(of set: GUID) throws(WaybillError) {
+        // The next set must report the news of the unsettled one.
+        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
+        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
+        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+    }
+
     // MARK: Dropped
 
     /// Erased facts are refused when they arrive.

@@ -2,7 +2,6 @@ package import WaybillCore
 
 package struct SourceRow {
     package var id: Int64
-    package var isOwn: Bool
     package var hasEnded: Bool
     package var recorded: Int64
     package var droppedRowCount = 0
@@ -12,17 +11,16 @@ package struct SourceRow {
     /// When it last sent a set, in microseconds since 1970; `nil` for an own source.
     var heard: Int64?
 
-    fileprivate init(_ row: Row) {
-        (id, heard, hasEnded, recorded) = (row.int(0), row.optionalInt(1), row.bool(2), row.int(3))
-        isOwn = heard == nil
-        proofDigest = row.optionalBytes(4)
-        endedBy = row.sourceEnd(5)
-        droppedRowCount = row.int(6)
-    }
+    package var isOwn: Bool { heard == nil }
 
-    package init(id: Int64, isOwn: Bool, hasEnded: Bool, recorded: Int64, proofDigest: [UInt8]? = nil) {
-        (self.id, self.isOwn, self.hasEnded, self.recorded) = (id, isOwn, hasEnded, recorded)
-        self.proofDigest = proofDigest
+    static let columns = "id, ended, recorded, dropped_rows, ended_by, proof_hash, heard_us"
+}
+
+extension SourceRow {
+    init(_ row: Row) {
+        self.init(
+            id: row.int(0), hasEnded: row.bool(1), recorded: row.int(2), droppedRowCount: row.int(3),
+            endedBy: row.sourceEnd(4), proofDigest: row.optionalBytes(5), heard: row.optionalInt(6))
     }
 }
 
@@ -36,15 +34,16 @@ package struct SourceRows {
     package init(connection: Connection) { self.connection = connection }
 
     package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
-        try connection.statement("\(Self.select) WHERE uuid = ?").first(source) { row in SourceRow(row) }
+        try connection.statement("SELECT \(SourceRow.columns) FROM sources WHERE uuid = ?").first(source) { row in
+            SourceRow(row)
+        }
     }
 
     package func find(_ id: Int64) throws(WaybillError) -> SourceRow? {
-        try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
+        try connection.statement("SELECT \(SourceRow.columns) FROM sources WHERE id = ?").first(id) { row in
+            SourceRow(row)
+        }
     }
-
-    private static let select =
-        "SELECT id, heard_us, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
     /// `nil` for a received source.
     package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
@@ -77,10 +76,8 @@ package struct SourceRows {
         ).run(
             source.id, source.installation, source.app, source.appVersion, source.device, source.os, source.osVersion,
             source.attributes.columnText, heard, heard == nil ? proof?.text : nil, digest.map(ColumnValue.blob))
-        var row = SourceRow(
-            id: connection.lastInsertedID, isOwn: heard == nil, hasEnded: false, recorded: 0, proofDigest: digest)
-        row.heard = heard
-        return row
+        return SourceRow(
+            id: connection.lastInsertedID, hasEnded: false, recorded: 0, proofDigest: digest, heard: heard)
     }
 
     package func end(_ source: Int64) throws(WaybillError) {
@@ -156,9 +153,7 @@ package struct InstallationRows {
     }
 
     package func proof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
-        try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.key(installation)) { row in
-            IdentityProof(row.text(0))
-        } ?? nil
+        try connection.setting(Self.key(installation)).flatMap { IdentityProof($0) }
     }
 
     /// The key sorts next to the installation's setting, so damage affects both or neither.
@@ -181,23 +176,7 @@ package struct InstallationRows {
     }
 }
 
-struct LeaseRows {
-    let connection: Connection
-
-    /// Its facts can be leased again.
-    func end(_ set: GUID) throws(WaybillError) {
-        // The next set must report the news of the unsettled one.
-        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
-        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
-        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
-    }
-}
-
-package struct Ledgers {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
+extension SourceRows {
     package func ledger(of source: Int64) throws(WaybillError) -> Ledger {
         let ranges = RangeRows(connection: connection)
         let counters = try connection.statement(
@@ -244,7 +223,7 @@ package struct Totals {
         var untoldCount = empty.count { !$0.isTold }
         var foldedCount = 0
         for source in empty where foldedCount < Self.limit && (source.isTold || untoldCount > Self.untoldLimit) {
-            let ledger = try Ledgers(connection: connection).ledger(of: source.id)
+            let ledger = try SourceRows(connection: connection).ledger(of: source.id)
             guard ledger.pending == 0, !hasJournal(source.source) else { continue }
             if !source.isTold { untoldCount -= 1 }
             foldedCount += 1
@@ -268,15 +247,9 @@ package struct Totals {
             dropped(.erased), dropped(.damaged), dropped(.sampled))
     }
 
-    /// Older stores have no sums.
     package func all() throws(WaybillError) -> [AppTotal] {
-        let columns = try connection.statement("SELECT name FROM pragma_table_info('totals')").rows { row in
-            row.text(0)
-        }
-        guard !columns.isEmpty else { return [] }
-        let sampled = columns.contains("sampled") ? "sampled" : "0"
-        return try connection.statement(
-            "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, \(sampled) FROM totals ORDER BY app"
+        try connection.statement(
+            "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled FROM totals ORDER BY app"
         ).rows { row in
             var ledger = Ledger(
                 recorded: row.count(2), delivered: row.count(4), quarantined: row.count(5), refused: row.count(3))
@@ -298,7 +271,7 @@ extension StoreReader {
             let own = try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows { row in
                 row.int(0)
             }
-            for source in own { ledgers.append(try Ledgers(connection: connection).ledger(of: source)) }
+            for source in own { ledgers.append(try SourceRows(connection: connection).ledger(of: source)) }
             return ledgers.reduce(into: Ledger()) { sum, ledger in
                 sum.recorded += ledger.recorded
                 sum.delivered += ledger.delivered

@@ -91,11 +91,7 @@ package struct SpanRows {
             """, transaction, source, id) != 0
     }
 
-    package func key() throws(WaybillError) -> [UInt8]? {
-        try connection.statement("SELECT value FROM settings WHERE key = 'span_key'").first { row in
-            Array(row.text(0).utf8)
-        }
-    }
+    package func key() throws(WaybillError) -> [UInt8]? { try connection.setting("span_key").map { Array($0.utf8) } }
 
     package func all(after last: PlacedSpan?, limit: Int) throws(WaybillError) -> [PlacedSpan] {
         let row: Int64? = try last.flatMap { last throws(WaybillError) in
@@ -166,10 +162,7 @@ extension SpanID: SQLValue {
 
 extension Row {
     /// `nil` for NULL, and for anything but 8 bytes.
-    func optionalSpanID(_ column: Int32) -> SpanID? {
-        guard let bytes = optionalBytes(column), bytes.count == 8 else { return nil }
-        return SpanID(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
-    }
+    func optionalSpanID(_ column: Int32) -> SpanID? { optionalBytes(column).flatMap { SpanID(bytes: $0) } }
 
     func spanID(_ column: Int32) -> SpanID {
         optionalSpanID(column) ?? SpanID(FactID(source: GUID(high: 0, low: 0), sequence: 0))

@@ -148,8 +148,7 @@ struct SalvagedBooks {
     }
 
     private mutating func balance(_ source: Int64) throws(WaybillError) {
-        let found = SequenceRanges(
-            try connection.statement(Self.sequences).rows(source) { row in row.int(0)...row.int(0) })
+        let found = SequenceRanges(each: try connection.statement(SQL.sequences).rows(source) { row in row.int(0) })
         let booked = SequenceRanges(
             try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first").rows(source) {
                 row in
@@ -198,14 +197,6 @@ struct SalvagedBooks {
         let leaders = LeadingParts(connection: connection)
         for transaction in leaderless { try leaders.decide(transaction) }
     }
-
-    private static let sequences = """
-        SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
-        UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
-        UNION ALL SELECT sequence FROM events WHERE source = ?1 \
-        UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND method IS NOT NULL \
-        UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed IS NOT NULL ORDER BY 1
-        """
 
     private static let removeLostBodies = """
         DELETE FROM bodies WHERE NOT EXISTS(SELECT 1 FROM exchanges l WHERE l.source = bodies.source AND l.sequence = bodies.exchange) \

@@ -28,6 +28,24 @@ package enum SQL {
         "(\(exchange).state = \(ExchangeState.failed.rawValue) OR \(exchange).status >= 400)"
     }
 
+    static let sequences = """
+        SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
+        UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
+        UNION ALL SELECT sequence FROM events WHERE source = ?1 \
+        UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND method IS NOT NULL \
+        UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed IS NOT NULL
+        """
+
+    /// The transactions with facts of the source `?1` whose sequences are from `?2` to `?3`.
+    package static let changed = """
+        SELECT p.guid FROM parts p WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
+        AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
+        OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
+        AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
+        OR EXISTS(SELECT 1 FROM exchanges l WHERE l.source = ?1 AND l.part = p.sequence \
+        AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
+        """
+
     package static let pendingCount = """
         SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
         - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
@@ -72,23 +90,16 @@ package enum SQL {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
-    /// The name of the launch, or else of the version, or else of any app, or else the code.
+    /// The name of the launch, or else of the version, or else of any app, or else the code; by default, of source `s`.
     ///
-    /// - Parameter launch: The result of ``launch(version:source:)``; `nil` ignores names of launches.
+    /// - Parameter launch: The result of ``launch(version:source:)``.
     package static func name(
-        useCase: String, event: String, app: String, version: String, launch: String?, otherwise: String
+        useCase: String, event: String, app: String = "s.app", version: String = "s.app_version",
+        launch: String = launchOfS, otherwise: String
     ) -> String {
         let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
-        let places = ([launch, version] as [String?]).compactMap { $0 }.map { place in
-            "(\(named) AND n.app = \(app) AND n.app_version = \(place))"
-        }
+        let places = [launch, version].map { "(\(named) AND n.app = \(app) AND n.app_version = \($0))" }
         return "coalesce(\(places.joined(separator: ", ")), (\(named)), \(otherwise))"
-    }
-
-    package static func name(useCase: String, event: String, otherwise: String) -> String {
-        name(
-            useCase: useCase, event: event, app: "s.app", version: "s.app_version", launch: launchOfS,
-            otherwise: otherwise)
     }
 
     /// The value of `names.app_version` for a name of one launch, whose enum changed without a new version.

@@ -14,7 +14,7 @@ enum Views {
           ended_by, sample_ppm, sample_kept, sources, events, exchanges
         FROM (
           SELECT \(SQL.text(guid: "p.guid")) AS id, \(SQL.supportCode(guid: "p.guid")) AS support_code, p.use_case,
-            \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", launch: SQL.launchOfS, otherwise: "'use case ' || p.use_case")) AS use_case_name,
+            \(SQL.name(useCase: "p.use_case", event: "-1", otherwise: "'use case ' || p.use_case")) AS use_case_name,
             p.outcome, p.listed_us AS begun_us, p.duration_us, p.timeout_us,
             \(SQL.lastActivity(guid: "p.guid")) AS last_us,
             CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
@@ -56,7 +56,7 @@ enum Views {
         CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
         SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
           s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
-          CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", launch: SQL.launchOfS, otherwise: "'event ' || f.code")) ELSE f.label END AS label,
+          CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
           CASE WHEN f.kind = 'event' THEN f.code END AS code,
           json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
           json_extract(f.detail, '$.error_name') AS error_name,

@@ -302,13 +302,11 @@ package struct Ingestion {
             Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
-    private mutating func forEachFact<Failure>(_ body: (Fact, Int, inout Ingestion) throws(Failure) -> Void)
-        throws(Failure)
-    {
+    private mutating func forEachFact(_ body: (Fact, Int, inout Ingestion) -> Void) {
         var index = 0
         for fact in share.facts {
             while unread.contains(index) { index += 1 }
-            try body(fact, index, &self)
+            body(fact, index, &self)
             index += 1
         }
     }

@@ -119,7 +119,7 @@ extension Store {
                 for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(
                     source, transform: { row in row.guid(0) })
                 {
-                    try LeaseRows(connection: connection).end(set)
+                    try RangeRows(connection: connection).endLease(of: set)
                 }
             }
             return dead.map(\.source)

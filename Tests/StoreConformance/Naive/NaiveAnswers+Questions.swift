@@ -467,8 +467,14 @@ extension NaiveAnswers {
 
     private func group(_ all: [NaiveExchange], _ key: [String?], _ query: NetworkQuestion) -> NetworkGroup {
         let examples = max(0, query.exampleCount)
+        func count(_ isOne: (Int) -> Bool) -> Int64 {
+            Int64(Self.count(all.filter { $0.closing?.closed.status.map(isOne) ?? false }.map(weight)))
+        }
         var statuses = NetworkGroup.StatusCounts()
-        for exchange in all { statuses.add(exchange.closing?.closed.status, weight(exchange)) }
+        (statuses.successful, statuses.redirection) = (count((200...299).contains), count((300...399).contains))
+        (statuses.clientError, statuses.serverError) = (count((400...499).contains), count((500...599).contains))
+        statuses.other = count { !(200...599).contains($0) }
+        statuses.none = Int64(Self.count(all.filter { $0.closing?.closed.status == nil }.map(weight)))
         let slowest = all.filter { $0.slowness != nil }.sorted {
             (-($0.slowness ?? 0), $0.id.source, $0.id.sequence) < (-($1.slowness ?? 0), $1.id.source, $1.id.sequence)
         }
@@ -477,7 +483,7 @@ extension NaiveAnswers {
         }
         return NetworkGroup(
             role: all[0].opened.role, host: key[0], path: key[1], method: key[2],
-            count: Self.count(all.map(weight)), statuses: statuses.rounded,
+            count: Self.count(all.map(weight)), statuses: statuses,
             states: counts(all.map { ($0.state, weight($0)) }),
             failingCount: Self.count(all.filter(\.isFailing).map(weight)),
             timeoutCount: Self.count(all.filter(\.hasTimedOut).map(weight)),

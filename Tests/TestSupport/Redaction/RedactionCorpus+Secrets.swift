@@ -170,7 +170,7 @@ extension RedactionCorpus {
             var transfer = Fact.Transfer()
             let url = "https://a.example/x?\(name)=\(percent(value))"
             transfer.redirects = [Fact.Redirect(status: 302, url: url, atMicroseconds: 1)]
-            return redactor.transfer(transfer).redirects.map(\.url).joined()
+            return transfer.redacted(by: redactor).redirects.map(\.url).joined()
         },
         Place(name: "multipart") {
             body(

@@ -1,6 +1,7 @@
 import Testing
 import WaybillCore
-import WaybillLegacy
+
+@testable import WaybillLegacy
 
 /// The header field in both formats. Breaks when the halves of a fleet record one transaction as two.
 @Suite(.timeLimit(.minutes(5))) struct HeaderFormatTests {

@@ -182,9 +182,9 @@ import WaybillCore
     // MARK: Header fields and errors
 
     @Test func headerFieldsKeepTheirOrderAndTheLimits() {
-        let fields = (0..<70).map { (name: "N\($0)", value: String(repeating: "v", count: 5000)) }
-        let redacted = redactor.headerFields(
-            [(name: "Location", value: "https://u:p@h/?code=1&token=2"), (name: "", value: "x")] + fields)
+        let fields = (0..<70).map { HeaderField(name: "N\($0)", value: String(repeating: "v", count: 5000)) }
+        let location = HeaderField(name: "Location", value: "https://u:p@h/?code=1&token=2")
+        let redacted = redactor.headerFields([location, HeaderField(name: "", value: "x")] + fields)
         #expect(redacted.count == Limits.headerFields)
         #expect(
             redacted.first == HeaderField(name: "Location", value: "https://[redacted]@h/?code=1&token=[redacted]")

@@ -74,7 +74,7 @@ import WaybillCore
         ] as [(Int64, Int64, String)])
     func stepsFitTheTimeThatTheDataTakes(seconds: Int64, step: Int64, length: String) {
         let (first, last) = (LoginHistory.begun, LoginHistory.begun + seconds * 1_000_000)
-        let chosen = TimeSteps.step(from: first, to: last)
+        let chosen = TimeSteps.step(for: first...last)
         #expect(chosen == step * 1_000_000)
         guard seconds < 86_400 else { return }
         let times = [first, last].map { $0 / chosen * chosen }

@@ -216,9 +216,12 @@ import WaybillTesting
         let url = try #require(URL(string: "http://127.0.0.1:\(nobody.port)"))
         let tx = launch(transport(to: url, timeout: .seconds(3_600)))
         tx.perform(Login.self) { $0.log(.requestSent) }
-        let end = tx.flush { _ in }
+        let ended = Gate()
+        let end = tx.flush { _ in ended.open() }
         try await eventually("it is under way") { files.count == 2 }
         end()
+        // Until then, the flush has its store's set.
+        try await eventually("it has ended") { ended.isOpen }
         let collector = try ScriptedCollector()
         let next = launch(transport(to: collector.server.url("/")))
         #expect(await next.flush() == FlushReport(delivered: 3))

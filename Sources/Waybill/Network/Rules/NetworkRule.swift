@@ -110,22 +110,25 @@ extension NetworkRule: Codable {
         case .mock(let response): try members.encode(response, forKey: "mock")
         case .throttle(let throttle): try members.encode(throttle, forKey: "throttle")
         case .fail(let code, let delay, let longest):
-            try members.encode(Failure(code: code, delay: delay, maximumDelay: longest), forKey: "fail")
-        case .cut(let count): try members.encode(Cut(byteCount: count), forKey: "cut")
+            var failure = members.nestedContainer(keyedBy: MemberKey.self, forKey: "fail")
+            if let name = code.name {
+                try failure.encode(name, forKey: "code")
+            } else {
+                try failure.encode(code.rawValue, forKey: "code")
+            }
+            if delay > .zero { try failure.encode(delay.microseconds, forKey: "delay_us") }
+            try failure.encodeIfPresent(longest?.microseconds, forKey: "longest_delay_us")
+        case .cut(let count):
+            var cut = members.nestedContainer(keyedBy: MemberKey.self, forKey: "cut")
+            if count > 0 { try cut.encode(count, forKey: "after_bytes") }
         }
     }
 }
 
-private struct Failure: Codable {
+private struct Failure: Decodable {
     var code: URLError.Code
     var delay: Duration
     var maximumDelay: Duration?
-
-    init(code: URLError.Code, delay: Duration, maximumDelay: Duration?) {
-        self.code = code
-        self.delay = delay
-        self.maximumDelay = maximumDelay
-    }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.members("code", "delay_us", "longest_delay_us")
@@ -144,30 +147,12 @@ private struct Failure: Codable {
         guard let code else { throw members.failure("code", "no code of URLError is that") }
         return code
     }
-
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: MemberKey.self)
-        if let name = code.name {
-            try members.encode(name, forKey: "code")
-        } else {
-            try members.encode(code.rawValue, forKey: "code")
-        }
-        if delay > .zero { try members.encode(delay.microseconds, forKey: "delay_us") }
-        try members.encodeIfPresent(maximumDelay?.microseconds, forKey: "longest_delay_us")
-    }
 }
 
-private struct Cut: Codable {
+private struct Cut: Decodable {
     var byteCount: Int64
-
-    init(byteCount: Int64) { self.byteCount = byteCount }
 
     init(from decoder: any Decoder) throws {
         byteCount = try decoder.members("after_bytes").integer("after_bytes") ?? 0
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: MemberKey.self)
-        if byteCount > 0 { try members.encode(byteCount, forKey: "after_bytes") }
     }
 }

@@ -126,18 +126,11 @@ public final class NetworkRules: Sendable {
 }
 
 extension NetworkRules {
-    private struct Document: Codable {
+    private struct Document: Decodable {
         let rules: [NetworkRule]
-
-        init(rules: [NetworkRule]) { self.rules = rules }
 
         init(from decoder: any Decoder) throws {
             rules = try decoder.container(keyedBy: MemberKey.self).decode([NetworkRule].self, forKey: "rules")
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var members = encoder.container(keyedBy: MemberKey.self)
-            try members.encode(rules, forKey: "rules")
         }
     }
 
@@ -148,7 +141,7 @@ extension NetworkRules {
     public func add(json: Data) throws(WaybillError) { add(try Self.rules(in: json)) }
 
     /// Returns all rules in order of precedence, as a JSON document that ``add(json:)`` reads.
-    public func json() -> Data { RuleJSON.written(Document(rules: all)) }
+    public func json() -> Data { RuleJSON.written(["rules": all]) }
 
     private static func rules(in json: Data) throws(WaybillError) -> [NetworkRule] {
         let rules = try RuleJSON.read(Document.self, from: json).rules

@@ -97,9 +97,11 @@ package struct BodyRedactor: BodyReader {
 }
 
 extension Redactor {
-    package func body(_ bytes: [UInt8], contentType: String?, keepsBinary: Bool = false) -> [UInt8] {
+    package func body(
+        _ bytes: [UInt8], contentType: String?, keepsBinary: Bool = false, isWhole: Bool = true
+    ) -> [UInt8] {
         var body = BodyRedactor(contentType: contentType, redactor: self, keepsBinary: keepsBinary)
-        return body.redact(bytes) + body.finish()
+        return body.redact(bytes) + body.finish(isWhole: isWhole)
     }
 }
 
@@ -157,12 +159,6 @@ package enum BodyFormat: Hashable, Sendable {
 }
 
 extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
-    }
-
     fileprivate var unquoted: String {
         guard count > 1, first == "\"", last == "\"" else { return String(self) }
         return String(dropFirst().dropLast().filter { $0 != "\\" })

@@ -9,14 +9,11 @@ struct MarkupReader: BodyReader {
     private var hidesNextElement = false
     private var opened: [UInt8] = []
 
-    private static let namingAttributes: Set<[UInt8]> = Set(["name", "property", "http-equiv"].map { Array($0.utf8) })
-    private static let otherAttributes: Set<[UInt8]> = Set(["key", "id"].map { Array($0.utf8) })
-    private static let fieldAttributes: Set<[UInt8]> = Set(["type", "autocomplete"].map { Array($0.utf8) })
-    private static let namingElements: Set<[UInt8]> = Set(["key", "name"].map { Array($0.utf8) })
-    private static let voidElements: Set<[UInt8]> = Set(
-        ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"].map {
-            Array($0.utf8)
-        })
+    private static let namingAttributes = Set(wordsOf: "name property http-equiv")
+    private static let otherAttributes = Set(wordsOf: "key id")
+    private static let fieldAttributes = Set(wordsOf: "type autocomplete")
+    private static let namingElements = Set(wordsOf: "key name")
+    private static let voidElements = Set(wordsOf: "area base br col embed hr img input link meta source track wbr")
     private static let dataStart = Array("<![CDATA[".utf8)
 
     init(_ redactor: Redactor) { self.redactor = redactor }

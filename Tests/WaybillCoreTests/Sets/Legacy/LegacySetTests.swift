@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import WaybillCore
-import WaybillLegacy
+
+@testable import WaybillLegacy
 
 @Suite(.timeLimit(.minutes(5))) struct LegacySetTests {
     private func decode(_ name: String) throws -> LegacySet { try LegacySet.decode(Schemas.example(name)) }
