@@ -59,11 +59,13 @@ import WaybillTesting
         }
     }
 
+    private static func id(_ last: UInt8) -> [UInt8] { [0x00, 0xF0, 0x67, 0xAA, 0x0B, 0xA9, 0x02, last] }
+
+    private static func trace(_ last: UInt8) -> [UInt8] {
+        [0x01, 0x99, 0xF3, 0xA2, 0x5C, 0x00, 0x7A, 0x11, 0x8F, 0x3E, 0x6B, 0x1D, 0x2C, 0x3E, 0x4F, last]
+    }
+
     private static var protobuf: [UInt8] {
-        func id(_ last: UInt8) -> [UInt8] { [0x00, 0xF0, 0x67, 0xAA, 0x0B, 0xA9, 0x02, last] }
-        func trace(_ last: UInt8) -> [UInt8] {
-            [0x01, 0x99, 0xF3, 0xA2, 0x5C, 0x00, 0x7A, 0x11, 0x8F, 0x3E, 0x6B, 0x1D, 0x2C, 0x3E, 0x4F, last]
-        }
         var request = Message()
         request.add(1) { resource in
             resource.add(1) { $0.attribute(1, "service.name") { $0.add(1, "shop") } }
@@ -123,6 +125,58 @@ import WaybillTesting
         #expect(span.attributes == ["n": -7, "d": 0.5, "b": true, "l": "x, 2", "m": #"{"k":"v"}"#])
         #expect(span.events.map(\.name) == ["e"] && span.links.count == 1 && span.statusMessage == "why")
         #expect(request.itemCount == 2)
+    }
+
+    /// Breaks when a sender's count of what it left out replaces the count of what is beyond the limits.
+    @Test func whatIsBeyondTheLimitsIsCountedBesideWhatTheSenderLeftOut() throws {
+        let (attributes, events) = (TraceRequest.attributeLimit + 2, TraceRequest.eventLimit + 2)
+        func json(leftOut: Int) -> [UInt8] {
+            func list(_ item: String, _ count: Int) -> String {
+                Array(repeating: item, count: count).joined(separator: ",")
+            }
+            let text = """
+                {"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0199f3a25c007a118f3e6b1d2c3e4f50",\
+                "spanId":"00f067aa0ba902b7","name":"a","startTimeUnixNano":"1000","endTimeUnixNano":"2000",\
+                "attributes":[\(list(#"{"key":"n","value":{"intValue":1}}"#, attributes))],\
+                "droppedAttributesCount":\(leftOut),"events":[\(list(#"{"name":"e","timeUnixNano":"1"}"#, events))],\
+                "droppedEventsCount":\(leftOut),\
+                "links":[\(list(#"{"traceId":"0199f3a25c007a118f3e6b1d2c3e4f50","spanId":"00f067aa0ba902b8"}"#, events))],\
+                "droppedLinksCount":\(leftOut)}]}]}]}
+                """
+            return Array(text.utf8)
+        }
+        var request = Message()
+        request.add(1) { resource in
+            resource.add(2) { scope in
+                scope.add(2) { span in
+                    span.add(1, Self.trace(0x50))
+                    span.add(2, Self.id(0xB7))
+                    span.add(5, "a")
+                    span.addFixed(7, 1_000)
+                    span.addFixed(8, 2_000)
+                    for _ in 0..<attributes { span.attribute(9, "n") { $0.add(3, 1) } }
+                    span.add(10, 3)
+                    for _ in 0..<events {
+                        span.add(11) { event in
+                            event.addFixed(1, 1)
+                            event.add(2, "e")
+                        }
+                    }
+                    span.add(12, 3)
+                    for _ in 0..<events {
+                        span.add(13) { link in
+                            link.add(1, Self.trace(0x50))
+                            link.add(2, Self.id(0xB8))
+                        }
+                    }
+                    span.add(14, 3)
+                }
+            }
+        }
+        let decoded = try TraceRequest.decode(protobuf: request.bytes, limit: 1_000)
+        #expect(decoded.resources.first?.spans.count == 1)
+        #expect(decoded == (try TraceRequest.decode(json: json(leftOut: 3), limit: 1_000)))
+        #expect(decoded != (try TraceRequest.decode(json: json(leftOut: 1), limit: 1_000)))
     }
 
     @Test func whatIsCutOffOrChangedIsToldAndNeverRead() {

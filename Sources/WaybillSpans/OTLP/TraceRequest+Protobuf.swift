@@ -66,11 +66,11 @@ extension SpanFields {
             case 7: startNanoseconds = try field.integer()
             case 8: endNanoseconds = try field.integer()
             case 9: try field.add(to: &attributes)
-            case 10: attributes.droppedCount = try field.count()
+            case 10: attributes.droppedCount += try field.count()
             case 11: add(try Event(try field.slice()))
-            case 12: droppedEventCount = try field.count()
+            case 12: droppedEventCount += try field.count()
             case 13: add(try Link(try field.slice()))
-            case 14: droppedLinkCount = try field.count()
+            case 14: droppedLinkCount += try field.count()
             case 15: try readStatus(try field.slice())
             case 16: flags = try field.count()
             default: break
@@ -99,7 +99,7 @@ extension SpanFields.Event {
             case 1: nanoseconds = try field.integer()
             case 2: name = try field.text()
             case 3: try field.add(to: &attributes)
-            case 4: attributes.droppedCount = try field.count()
+            case 4: attributes.droppedCount += try field.count()
             default: break
             }
         }
@@ -116,7 +116,7 @@ extension SpanFields.Link {
             case 2: span = Array(try field.slice().prefix(9))
             case 3: traceState = try field.text()
             case 4: try field.add(to: &attributes)
-            case 5: attributes.droppedCount = try field.count()
+            case 5: attributes.droppedCount += try field.count()
             case 6: flags = try field.count()
             default: break
             }
@@ -133,7 +133,7 @@ extension SpanFields.Scope {
             case 1: name = try field.text()
             case 2: version = try field.text()
             case 3: try field.add(to: &attributes)
-            case 4: attributes.droppedCount = try field.count()
+            case 4: attributes.droppedCount += try field.count()
             default: break
             }
         }
