@@ -133,7 +133,21 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,
   INDEX longest took_us TYPE minmax GRANULARITY 1,
-  INDEX shortest if(closed = 0, toInt64(9007199254740991), took_us) TYPE minmax GRANULARITY 1,
+  INDEX shortest if(closed = 0, -took_us, took_us) TYPE minmax GRANULARITY 1,
+  INDEX joined joined TYPE minmax GRANULARITY 1,
+  INDEX outcome outcome TYPE set(8) GRANULARITY 1,
+  INDEX sampled sample_ppm TYPE minmax GRANULARITY 1,
+  INDEX statuses arrayReduce('max', exchange_statuses) TYPE minmax GRANULARITY 1,
+  INDEX value_1 use_case TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_2 event_codes TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_3 error_codes TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_4 exchange_states TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_5 sources[1] TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_6 installations[1] TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_7 lower(apps[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_8 lower(app_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_9 lower(devices[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_10 lower(os_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -114,6 +114,11 @@ enum ClickHouseSchema {
     /// A day.
     static let placesPerPartition = 24 * ArrivalPlace.perHour
 
+    private static let valueIndexes = [
+        "use_case", "event_codes", "error_codes", "exchange_states", "sources[1]", "installations[1]", "lower(apps[1])",
+        "lower(app_versions[1])", "lower(devices[1])", "lower(os_versions[1])",
+    ].enumerated().map { "INDEX value_\($0 + 1) \($1) TYPE bloom_filter(0.01) GRANULARITY 1" }
+
     private static let tables = [
         Table(
             name: "schema_versions", meaning: "which versions of this schema were made here",
@@ -248,7 +253,11 @@ enum ClickHouseSchema {
                 "INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1",
                 "INDEX longest took_us TYPE minmax GRANULARITY 1",
                 "INDEX shortest \(TransactionFilter.Order.shortest) TYPE minmax GRANULARITY 1",
-            ]),
+                "INDEX joined joined TYPE minmax GRANULARITY 1",
+                "INDEX outcome outcome TYPE set(8) GRANULARITY 1",
+                "INDEX sampled sample_ppm TYPE minmax GRANULARITY 1",
+                "INDEX statuses \(RowConditions.largestStatus) TYPE minmax GRANULARITY 1",
+            ] + valueIndexes),
         Table(
             name: "changed", meaning: "transactions with outdated rows",
             columns: [

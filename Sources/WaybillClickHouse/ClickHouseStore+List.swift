@@ -105,7 +105,7 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
-    /// Most pages are among so many of the next transactions.
+    /// Most pages are among the first of the next transactions.
     private static let nearCount = 8_192
 
     func transactions(
@@ -120,18 +120,19 @@ extension ClickHouseTables {
         }
         guard isCurrent else { return try await first(limit) }
         let (near, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
-        /// Reads one column to find the last one's value: with an index, servers skip most rows.
+        /// Finds the last one's value first: without `FINAL`, servers read one column, of few rows with an index.
         func first(_ limit: Int, by column: String, _ bounds: String) async throws(WaybillError) -> [GUID] {
+            // Some rows may be outdated.
+            let count = limit + 16
             let values = try await client.rows(
                 """
-                SELECT \(column) FROM transactions FINAL WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
-                ORDER BY \(column) \(direction) LIMIT \(limit)
+                SELECT \(column) FROM transactions WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
+                ORDER BY \(column) \(direction) LIMIT \(count)
                 """, reading
             ) { row in try row.integer(Int64.self) }
             guard let last = values.last else { return [] }
-            let found = try await first(limit, "\(bounds) AND \(column) \(near) \(last)")
-            // A row may have changed meanwhile.
-            return found.count < values.count ? try await first(limit, bounds) : found
+            let found = try await first(limit, "\(bounds) AND \(columns[0]) \(near) \(last)")
+            return found.count < limit && values.count == count ? try await first(limit, bounds) : found
         }
         var found: [GUID] = []
         switch order {
@@ -242,6 +243,6 @@ extension TransactionFilter.Order {
     }
 
     /// Open transactions are the longest here. With `took_us`, each block of rows with an open one has the shortest.
-    static let shortest = "if(closed = 0, toInt64(\(ListCursor.places.upperBound)), took_us)"
+    static let shortest = "if(closed = 0, -took_us, took_us)"
 }
 #endif

@@ -105,34 +105,44 @@ extension ClickHouseStore {
     ) async throws -> EmptyReason.Found {
         let others = ClickHouseTables.notAmong(changed)
         let among = "gone = 0\(others)"
-        /// Unlike a count, this reads only rows that an index of the servers can't exclude.
-        func isAny(_ filter: TransactionFilter) async throws -> Bool {
-            try await !tables.transactions(where: "\(conditions.sql(filter))\(others) LIMIT 1").isEmpty
+        func latest(_ limit: Int, of filter: TransactionFilter) async throws -> [GUID] {
+            try await tables.transactions(
+                where: "\(conditions.sql(filter))\(others)", .newest, limit: limit, behind: nil)
         }
         var (everywhere, joined) = (TransactionFilter(), filter)
         (everywhere.beginner, joined.beginner) = (.any, .unknown)
-        let (filters, before) = (EmptyReason.filters(of: filter), EmptyReason.filterBeforeTimes(filter))
-        var columns = (filters + [everywhere]).map { "toInt64(countIf(\(conditions.sql($0))))" }
-        if isNone { columns[filters.count - 1] = "toInt64(0)" }
-        if let before { columns.append("maxIf(begun_us, \(conditions.sql(before)))") }
-        let numbers = try await tables.numbers(columns, where: among)
-        let all = numbers[filters.count]
+        let filters = EmptyReason.filters(of: filter)
         var found = EmptyReason.Found()
-        (found.passing, found.isAny) = (numbers.prefix(filters.count).map { Int(clamping: $0) }, all > 0)
-        if before != nil, all > 0 { found.newest = numbers[filters.count + 1] }
-        // Mostly all transactions have a known beginner, and then none needs to be looked at.
-        if filter.beginner == .known, all > numbers[0] { found.areJoined = try await isAny(joined) }
+        for (index, passed) in filters.enumerated() {
+            let isAny = isNone && index == filters.count - 1 ? false : try await !latest(1, of: passed).isEmpty
+            found.passing.append(isAny ? 1 : 0)
+            guard isAny else { break }
+        }
+        // Most take long to count, and a sentence has only the last number.
+        if let last = found.passing.lastIndex(of: 1) {
+            found.passing[last] = try await latest(EmptyReason.countLimit + 1, of: filters[last]).count
+            found.isAny = true
+        } else {
+            found.isAny = try await !latest(1, of: everywhere).isEmpty
+        }
+        if filter.beginner == .known { found.areJoined = try await !latest(1, of: joined).isEmpty }
+        if let before = EmptyReason.filterBeforeTimes(filter, passing: found.passing),
+            let newest = try await latest(1, of: before).first
+        {
+            let its = "gone = 0 AND tx = \(ClickHouseTables.literal(newest))"
+            found.newest = try await tables.numbers(["max(begun_us)"], where: its).first ?? .min
+        }
         for case .attribute(let name, _) in filter.terms {
             everywhere.conditions = [.attribute(name, value: nil)]
-            if try await isAny(everywhere) { found.attributes.insert(name) }
+            if try await !latest(1, of: everywhere).isEmpty { found.attributes.insert(name) }
         }
-        if filter.useCase != nil {
+        if filter.useCase != nil, found.passing.count == 2 {
             found.useCases = Set(try await tables.useCases(where: "\(among) AND \(conditions.sql(filters[0]))"))
         }
         if let (name, before) = EmptyReason.attribute(filter, passing: found.passing) {
             var here = before
             here.conditions.append(.attribute(name, value: nil))
-            found.values = try await tables.values(of: name, where: "\(among) AND \(conditions.sql(here))")
+            found.values = try await tables.values(of: name, in: latest(EmptyReason.countLimit, of: here))
         }
         return found
     }
@@ -200,19 +210,14 @@ extension ClickHouseTables {
     }
 
     /// Returns the latest values of an attribute in some transactions; `nil` without any.
-    fileprivate func values(of name: String, where condition: String) async throws(WaybillError) -> [String: Int]? {
+    /// Counts the values of an attribute; `nil` without a transaction.
+    fileprivate func values(of name: String, in transactions: [GUID]) async throws(WaybillError) -> [String: Int]? {
         let value = "attribute_values[indexOf(attribute_names, \(Self.literal(name)))]"
-        var values: [String: Int]?
-        try await client.forEachRow(
-            "SELECT \(value) FROM transactions FINAL WHERE \(condition) LIMIT 1000", reading
-        ) { row in
-            var more = values ?? [:]
-            if let said = Attributes(columnText: try row.text())[""] {
-                more["\(said)".prefix(40).description, default: 0] += 1
-            }
-            values = more
-        }
-        return values
+        let found = try await rows(
+            "SELECT \(value) FROM transactions FINAL WHERE gone = 0 AND tx IN (?)", of: transactions
+        ) { row in Attributes(columnText: try row.text())[""].map { "\($0)".prefix(40).description } }
+        guard !found.isEmpty else { return nil }
+        return found.compactMap(\.self).reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 }
 

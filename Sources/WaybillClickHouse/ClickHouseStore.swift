@@ -113,7 +113,7 @@ extension ClickHouseStore {
             }
         }
         try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
-        // Reading is at most two pieces ahead of writing: one has up to 20,000 facts.
+        // Reading is at most two pieces ahead of writing.
         let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
         for _ in 0..<2 { room.signal() }
         Task {

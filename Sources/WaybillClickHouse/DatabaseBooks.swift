@@ -130,11 +130,10 @@ extension ClickHouseTables {
     /// Returns the facts that the books name and servers lack.
     func missingFacts(of books: DatabaseBooks) async throws -> [GUID: SequenceRanges] {
         var missing = books.sources.mapValues(\.expected).filter { !$0.value.isEmpty }
-        func remove(_ found: [GUID: SequenceRanges]) {
-            for (source, ranges) in found { missing[source] = missing[source]?.subtracting(ranges) }
-            missing = missing.filter { !$0.value.isEmpty }
+        func remove(_ found: SequenceRanges, of source: GUID) {
+            let left = missing[source]?.subtracting(found)
+            missing[source] = left?.isEmpty == true ? nil : left
         }
-        var found: [GUID: SequenceRanges] = [:]
         try await client.forEachRow(
             "SELECT source, min(sequence), max(sequence), uniqExact(sequence) FROM facts GROUP BY source", reading
         ) { row in
@@ -142,12 +141,11 @@ extension ClickHouseTables {
             let count = Int64(clamping: try row.integer(UInt64.self))
             // Most sources have no gap.
             if first <= last, last.subtractingReportingOverflow(first).partialValue == count - 1 {
-                found[source] = SequenceRanges([first...last])
+                remove(SequenceRanges([first...last]), of: source)
             }
         }
-        remove(found)
         guard !missing.isEmpty else { return [:] }
-        found = [:]
+        var (found, last) = (SequenceRanges(), Self.none)
         let isFew = missing.count <= Self.idsPerStatement
         try await client.forEachRow(
             """
@@ -156,9 +154,13 @@ extension ClickHouseTables {
             """, reading
         ) { row in
             let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
-            found[source, default: SequenceRanges()].insert(sequence...sequence)
+            if source != last {
+                remove(found, of: last)
+                (found, last) = (SequenceRanges(), source)
+            }
+            found.insert(sequence...sequence)
         }
-        remove(found)
+        remove(found, of: last)
         return missing
     }
 }

@@ -51,14 +51,25 @@ struct RowConditions: Sendable {
             isOfTransactions
                 ? "arrayExists(x -> (\(condition("x"))), exchange_\(column))" : condition("each_\(column)")
         }
+        func isIn(_ states: Set<ExchangeRecord.State>) -> String {
+            let codes = states.map { Int($0.code) }.sorted()
+            let isAny = codes.map { "has(exchange_states, \($0))" }.joined(separator: " OR ")
+            return isOfTransactions ? isAny : "each_states IN (\(codes.map(String.init).joined(separator: ", ")))"
+        }
         switch condition {
         case .useCase(let code): return "use_case = \(code)"
         case .outcome(let outcomes):
-            let codes = outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
-            return outcomes.isEmpty ? "1" : "\(Self.outcome(now: now)) IN (\(codes))"
+            func codes(_ outcomes: Set<TransactionOutcome>) -> String {
+                outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
+            }
+            guard !outcomes.isEmpty else { return "1" }
+            let stored = outcomes.contains(.timedOut) ? outcomes.union([.open]) : outcomes
+            return "outcome IN (\(codes(stored))) AND \(Self.outcome(now: now)) IN (\(codes(outcomes)))"
         case .sinceMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") >= \(time)"
         case .untilMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") < \(time)"
-        case .event(let name): return Self.hasEvent((events[name] ?? []).map(\.sql).joined(separator: " OR "))
+        case .event(let name):
+            let meanings = events[name] ?? []
+            return Self.hasEvent(meanings.map(\.sql).joined(separator: " OR "), of: Set(meanings.map(\.code)))
         case .error(let error):
             let owner = isOfTransactions ? nil : "each_numbers"
             return ErrorPattern(error).sql(ofExchange: owner)
@@ -96,11 +107,10 @@ struct RowConditions: Sendable {
             let said = SaidAttributes.texts(of: name, matching: value).map { "has(said, \(literal($0)))" }
             return said.joined(separator: " OR ")
         case .status(let range):
-            return ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "statuses")
-        case .exchange(let state): return ofExchange({ "\($0) = \(state.code)" }, "states")
-        case .state(let states):
-            let codes = states.map { "\($0.code)" }.sorted().joined(separator: ", ")
-            return states.isEmpty ? "1" : ofExchange({ "\($0) IN (\(codes))" }, "states")
+            let isSo = ofExchange({ "\($0) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }, "statuses")
+            return isOfTransactions ? "\(Self.largestStatus) >= \(range.lowerBound) AND \(isSo)" : isSo
+        case .exchange(let state): return isIn([state])
+        case .state(let states): return states.isEmpty ? "1" : isIn(states)
         case .host(let host):
             return ofExchange(
                 { "\(isSame($0, host)) OR endsWith(lower(\($0)), lower(\(literal("." + host))))" }, "hosts")
@@ -129,6 +139,9 @@ struct RowConditions: Sendable {
                 """
         }
     }
+
+    /// SQL for the largest status of the exchanges, which an index has.
+    static let largestStatus = "arrayReduce('max', exchange_statuses)"
 
     // MARK: Families
 
@@ -171,18 +184,25 @@ struct RowConditions: Sendable {
         return places.joined(separator: " OR ")
     }
 
+    /// The pattern of `LIKE` for a part of a text.
+    static func pattern(_ text: String) -> String {
+        "%\(text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined())%"
+    }
+
     private func mention(of text: String) -> String {
         let named = mentions[text] ?? []
-        let pattern = text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
-        var places = ["texts LIKE lower(\(ClickHouseTables.literal("%\(pattern)%")))"]
+        var places = ["texts LIKE lower(\(ClickHouseTables.literal(Self.pattern(text))))"]
         // The index of texts helps only if nothing else can have the word.
         if text.utf8.allSatisfy({ "0123456789abcdefABCDEF-".utf8.contains($0) }) {
             places.append("position(UUIDNumToString(tx), lower(\(ClickHouseTables.literal(text)))) > 0")
         }
         let useCases = named.filter { $0.event < 0 }.map { "\($0.useCase)" }
         if !useCases.isEmpty { places.append("use_case IN (\(useCases.joined(separator: ", ")))") }
-        let events = named.filter { $0.event >= 0 }.map { "c = \($0.event) AND part_use_cases[p + 1] = \($0.useCase)" }
-        if !events.isEmpty { places.append("(\(Self.hasEvent(events.joined(separator: " OR "))))") }
+        let events = named.filter { $0.event >= 0 }
+        if !events.isEmpty {
+            let isOne = events.map { "c = \($0.event) AND part_use_cases[p + 1] = \($0.useCase)" }
+            places.append("(\(Self.hasEvent(isOne.joined(separator: " OR "), of: Set(events.map(\.event)))))")
+        }
         if let code = SupportCode(text) { places.append(Self.has(code, "tx")) }
         return places.joined(separator: " OR ")
     }
@@ -199,11 +219,14 @@ struct RowConditions: Sendable {
             : "each_took_us != \(ClickHouseTables.missing) AND each_took_us"
     }
 
-    private static func hasEvent(_ condition: String) -> String {
+    /// - Parameter codes: All codes in the condition, for an index.
+    private static func hasEvent(_ condition: String, of codes: Set<Int>) -> String {
+        guard !codes.isEmpty else { return "0" }
+        let hasCode = codes.sorted().map { "has(event_codes, \($0))" }.joined(separator: " OR ")
         // Servers of 2018 read no column that only a lambda names.
         let named = ["part_use_cases", "part_sources", "apps", "app_versions"].filter(condition.contains)
             .map { "notEmpty(\($0)) AND " }.joined()
-        return "\(named)arrayExists((c, p) -> (\(condition.isEmpty ? "0" : condition)), event_codes, event_parts)"
+        return "(\(hasCode)) AND \(named)arrayExists((c, p) -> (\(condition)), event_codes, event_parts)"
     }
 }
 
@@ -231,15 +254,23 @@ extension ErrorPattern {
     /// - Parameter owner: SQL for the index of an exchange, from 1; `nil` for any error of the transaction.
     fileprivate func sql(ofExchange owner: String?) -> String {
         var conditions = owner.map { ["e = \($0)"] } ?? []
-        if let code { conditions.append("c = \(code)") }
+        // For indexes.
+        var known = owner.map { ["\($0) > 0"] } ?? []
+        if let code {
+            conditions.append("c = \(code)")
+            known.append("has(error_codes, \(code))")
+        }
         if let text {
+            if owner == nil, let end = text.split(separator: " ").last {
+                known.append("texts LIKE lower(\(ClickHouseTables.literal(RowConditions.pattern(String(end)))))")
+            }
             let word = "lower(\(ClickHouseTables.literal(text)))"
             let places = ["d", "n", "t"].map { "position(lower(\($0)), \(word)) > 0" }
             conditions.append(
                 "(\(places.joined(separator: " OR ")) OR n != '' AND endsWith(lower(concat(d, ' ', n)), \(word)))")
         }
         return """
-            \(owner.map { "\($0) > 0 AND " } ?? "")arrayExists((e, c, d, n, t) -> \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")), \
+            \(known.map { "\($0) AND " }.joined())arrayExists((e, c, d, n, t) -> \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")), \
             error_exchanges, error_codes, error_domains, error_names, error_texts)
             """
     }

@@ -202,7 +202,7 @@ final class SetQueue: Sendable {
         return count
     }
 
-    /// Retires facts of the first group of which `retire` takes any; returns their number.
+    /// Retires facts of the first group where `retire` takes some; returns their number.
     private func retireSome(
         receivedBefore cutoff: Int64, at wall: Int64,
         _ retire: @escaping @Sendable (Store) throws(WaybillError) -> Int

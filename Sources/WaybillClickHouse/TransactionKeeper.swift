@@ -206,12 +206,11 @@ extension ClickHouseTables {
     }
 
     /// Returns changes whose rows are to be made: those of a writer, older ones of all, after an hour also unfinished ones,
-    /// and after a day those with a clock far ahead. Their transactions are sorted, because servers store facts by ID, so
-    /// a group of neighbors reads no others.
+    /// and after a day those with a clock far ahead. Their transactions are sorted, as servers store facts.
     fileprivate func pendingChanges(of writer: Int64, orBefore others: Int64, now: Int64, limit: Int)
         async throws(WaybillError) -> (places: Set<Int64>, transactions: [GUID])
     {
-        // A set for each change would take several times the memory: a copied store has a million transactions.
+        // A set for each change would take several times the memory.
         var (places, transactions) = (Set<Int64>(), [GUID]())
         let isReady = """
             (place < \(now - ArrivalPlace.perHour) OR countIf(state = \(ChangeState.written.rawValue)) > 0 \

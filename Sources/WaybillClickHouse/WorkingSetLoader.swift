@@ -102,7 +102,7 @@ struct WorkingSetLoader {
         }
     }
 
-    /// Loads what the facts of some transactions need that are loaded already, but no arrivals. Returns their sources.
+    /// Loads what loaded facts of some transactions need, but no arrivals. Returns their sources.
     mutating func loadRest(of transactions: Set<GUID>) async throws -> [GUID: DatabaseBooks.Source] {
         let tables = tables
         async let names = tables.names(behind: 0)
@@ -260,7 +260,7 @@ struct WorkingSetLoader {
 }
 
 extension TransactionSet.Share {
-    /// Returns the time from which new anchors date facts, by the source's clock; `nil` without one.
+    /// Returns when new anchors begin to date facts, by the source's clock; `nil` without one.
     func firstRedated(since known: TransactionSet.Share?) -> Int64? {
         let offsets = Dictionary(
             (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)

@@ -263,7 +263,7 @@ private struct ShareReader {
         if let id { identify(as: id) }
     }
 
-    /// Reads a list of facts, and sorts out those that are JSON but not facts. Their source's ID may come later.
+    /// Reads a list of facts, and sorts out other JSON. Their source's ID may come later.
     private static func facts(
         _ reader: inout JSONReader, _ order: inout FactOrder
     ) throws(JSONFailure) -> ([Fact], [Receipt.Rejection]) {

@@ -14,6 +14,8 @@ package struct EmptyReason: Sendable {
     }
 
     package static let namedUseCases = 20
+    /// More transactions are not counted, because a large store takes long for that.
+    package static let countLimit = 1_000
 
     let filter: TransactionFilter
     var step = Step.nothing
@@ -63,12 +65,23 @@ extension EmptyReason {
         case .outcomes:
             count == 1
                 ? "The only \(selection(.useCase)) here is not \(outcomes)."
-                : "None of the \(count.of(selection(.useCase))) here is \(outcomes)."
+                : "\(noneOf(.useCase)) here is \(outcomes)."
         case .time: noneInTime
         case .term(let index): none(passing: filter.terms[index], isFirst: index == 0)
         case .unlooked: "No \(selection(.time)) here passes the whole filter."
-        case .nothing: "\(count.of(selection(.time))) can be listed."
+        case .nothing:
+            "\(isUncounted ? "More" + found(.time).dropFirst(4) : found(.time)) can be listed."
         }
+    }
+
+    private var isUncounted: Bool { count > Self.countLimit }
+
+    private func noneOf(_ step: Step) -> String { "None of \(isUncounted ? "" : "the ")\(found(step))" }
+
+    private func found(_ step: Step) -> String {
+        guard count != 1 else { return "1 \(selection(step))" }
+        let many = selection(step).replacing("transaction", with: "transactions", maxReplacements: 1)
+        return "\(isUncounted ? "more than \(Self.countLimit)" : "\(count)") \(many)"
     }
 
     private func selection(_ step: Step) -> String {
@@ -105,16 +118,14 @@ extension EmptyReason {
             filter.sinceMicroseconds.map { "since \(Self.text($0))" },
             filter.untilMicroseconds.map { "before \(Self.text($0))" },
         ].compactMap(\.self).joined(separator: " and ")
-        let found = count.of(selection(.time))
         return
-            "There \(count == 1 ? "is" : "are") \(found) here, but none began \(times); the newest began at \(Self.text(newest))."
+            "There \(count == 1 ? "is" : "are") \(found(.time)) here, but none began \(times); the newest began at \(Self.text(newest))."
     }
 
     private func none(passing condition: FilterCondition, isFirst: Bool) -> String {
         let place = isFirst && !filter.conditions.contains(where: \.isIndexed) ? "here" : "under the other conditions"
         let subject =
-            count == 1
-            ? "The only \(selection(.time)) \(place) does not" : "None of the \(count.of(selection(.time))) \(place)"
+            count == 1 ? "The only \(selection(.time)) \(place) does not" : "\(noneOf(.time)) \(place)"
         guard case .text(let text) = condition else {
             let sentence = "\(subject) \(count == 1 ? "pass" : "passes") \(condition)."
             guard case .attribute(let name, _) = condition, isAttributeLookedFor else { return sentence }
@@ -136,13 +147,6 @@ extension EmptyReason {
 
     private static func text(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
-    }
-}
-
-extension Int {
-    fileprivate func of(_ selection: String) -> String {
-        "\(self) "
-            + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
     }
 }
 
@@ -186,9 +190,10 @@ extension EmptyReason {
         }
     }
 
-    /// The filter whose latest transaction is named if none is in time; `nil` without times.
-    package static func filterBeforeTimes(_ filter: TransactionFilter) -> TransactionFilter? {
-        zip(steps(of: filter), [TransactionFilter()] + filters(of: filter)).first { $0.0.0 == .time }?.1
+    /// The filter whose latest transaction is named, because none is in time; `nil` if some are.
+    package static func filterBeforeTimes(_ filter: TransactionFilter, passing: [Int]) -> TransactionFilter? {
+        guard let index = passing.firstIndex(of: 0), index > 0, steps(of: filter)[index].0 == .time else { return nil }
+        return filters(of: filter)[index - 1]
     }
 
     /// The attribute that no transaction passes, and the filter before it.
@@ -266,7 +271,7 @@ extension StoreReader {
                 found.passing.append(1)
                 continue
             }
-            if step > .useCase { found.passing[found.passing.count - 1] = try count(before, now: wall) }
+            if step > .useCase { found.passing[found.passing.count - 1] = try limitedCount(before, now: wall) }
             found.passing.append(0)
             switch step {
             case .beginner:
@@ -285,7 +290,7 @@ extension StoreReader {
             }
             return found
         }
-        found.passing[found.passing.count - 1] = try count(before, now: wall)
+        found.passing[found.passing.count - 1] = try limitedCount(before, now: wall)
         return found
     }
 
@@ -306,7 +311,7 @@ extension StoreReader {
                 if let value = DetailColumn(row.optionalText(0)).attributes[name] {
                     values["\(value)".prefix(40).description, default: 0] += 1
                 }
-                return rowCount < 1_000
+                return rowCount < EmptyReason.countLimit
             })
         found.values = values
     }
@@ -319,10 +324,15 @@ extension StoreReader {
         if try isAny(anywhere, now: wall) { found.attributes.insert(name) }
     }
 
-    package func count(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
+    private func limitedCount(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
+        try count(filter, now: wall, limit: " LIMIT \(EmptyReason.countLimit + 1)")
+    }
+
+    package func count(_ filter: TransactionFilter, now wall: Int64, limit: String = "") throws(WaybillError) -> Int {
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
-        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in
+        try connection.statement("SELECT count(*) FROM (\(query.sql)\(limit))").forEachRow(arguments: query.arguments) {
+            row in
             count = row.int(0)
         }
         return count

@@ -153,20 +153,30 @@ package struct PartialLegs: Mergeable {
 /// The transactions and exchanges of a client. They are packed: there may be millions before all of them are known.
 struct UndividedLegs: Mergeable {
     private var transactions = PackedNumbers()
-    /// Of each transaction.
-    private var segments: [String?] = []
+    /// The transactions have their places here, from 1; 0: none.
+    private var segments: [String] = []
     private var exchanges = PackedNumbers()
     private var servers: [GUID] = []
 
     mutating func add(
         _ transaction: TransactionCursor.Transaction, closedAt: Int64, segment: String?
     ) {
-        let span = transaction.span(until: closedAt)
+        add((transaction.sequence, transaction.span(until: closedAt), segment, transaction.weight))
+    }
+
+    private typealias Transaction = (sequence: Int64, span: ClosedRange<Int64>, segment: String?, weight: Int64)
+
+    private mutating func add(_ transaction: Transaction) {
+        var place = 0
+        if let segment = transaction.segment {
+            place = (segments.firstIndex(of: segment) ?? segments.endIndex) + 1
+            if place > segments.count { segments.append(segment) }
+        }
         transactions.append(transaction.sequence)
-        transactions.append(span.lowerBound)
-        transactions.append(span.upperBound &- span.lowerBound)
-        transactions.append(transaction.weight)
-        segments.append(segment)
+        transactions.append(transaction.span.lowerBound)
+        transactions.append(transaction.span.upperBound &- transaction.span.lowerBound)
+        transactions.append(transaction.weight &- Weights.one)
+        transactions.append(Int64(place))
     }
 
     mutating func add(
@@ -207,26 +217,23 @@ struct UndividedLegs: Mergeable {
         exchange.write(to: &exchanges)
     }
 
-    var isEmpty: Bool { segments.isEmpty && exchanges.bytes.isEmpty }
+    var isEmpty: Bool { transactions.bytes.isEmpty && exchanges.bytes.isEmpty }
 
     mutating func merge(_ other: consuming UndividedLegs) {
-        transactions.bytes += other.transactions.bytes
-        segments += other.segments
+        other.forEachTransaction { add($0) }
         var reader = other.exchanges.reader
         while let exchange = TiedExchange(from: &reader) {
             add(exchange, from: exchange.server.map { other.servers[Int($0.source)] })
         }
     }
 
-    private func forEachTransaction(
-        _ body: ((sequence: Int64, span: ClosedRange<Int64>, segment: String?, weight: Int64)) -> Void
-    ) {
+    private func forEachTransaction(_ body: (Transaction) -> Void) {
         var reader = transactions.reader
-        for segment in segments {
-            guard let sequence = reader.next(), let start = reader.next(), let duration = reader.next(),
-                let weight = reader.next()
-            else { return }
-            body((sequence, start...max(start, start &+ duration), segment, weight))
+        while let sequence = reader.next(), let start = reader.next(), let duration = reader.next(),
+            let weight = reader.next(), let place = reader.next()
+        {
+            let segment = place == 0 ? nil : segments[Int(place) - 1]
+            body((sequence, start...max(start, start &+ duration), segment, weight &+ Weights.one))
         }
     }
 

@@ -193,7 +193,7 @@ extension TransactionRow.Exchange {
     }
 }
 
-/// The attributes of a transaction, added from the latest detail on: the first one that sets or removes a name decides.
+/// The attributes of a transaction, added from the latest detail on: the first that names one decides.
 struct SaidAttributes {
     private(set) var latest: Attributes = [:]
     private(set) var all: [(name: String, value: AttributeValue)] = []

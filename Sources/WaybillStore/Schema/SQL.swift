@@ -90,7 +90,7 @@ package enum SQL {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
-    /// The name of the launch, or else of the version, or else of any app, or else the code; by default, of source `s`.
+    /// The name of the launch, or else of the version, or else of any app, or else the code. Default: of source `s`.
     ///
     /// - Parameter launch: The result of ``launch(version:source:)``.
     package static func name(

@@ -81,4 +81,23 @@ import WaybillCore
             try why { $0.conditions.append(.text("nowhere")) } == "None of the 3 transactions here mentions “nowhere”.")
         #expect(try why { $0.conditions.append(.useCase(0)) } == "2 transactions of login can be listed.")
     }
+
+    /// Breaks when an empty list of a large store waits until all of its transactions are counted.
+    @Test func ofManyTransactionsOnlyThatIsSaid() throws {
+        let app = FactWriter(wall: FactWriter.wall)
+        for _ in 0..<EmptyReason.countLimit { app.open(GUID()) }
+        try store.ingest(app.set())
+        #expect(
+            try why { $0.conditions.append(.text("nowhere")) }
+                == "None of the 1000 transactions here mentions “nowhere”.")
+        app.open(GUID())
+        try store.ingest(app.set())
+        #expect(
+            try why { $0.conditions.append(.text("nowhere")) }
+                == "None of more than 1000 transactions here mentions “nowhere”.")
+        #expect(try why { _ in } == "More than 1000 transactions can be listed.")
+        #expect(
+            try why { $0.conditions.append(.outcome([.failed])) }
+                == "None of more than 1000 transactions here is failed.")
+    }
 }
