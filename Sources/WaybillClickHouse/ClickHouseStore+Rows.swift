@@ -104,7 +104,6 @@ extension ClickHouseStore {
         _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>, isNone: Bool = false
     ) async throws -> EmptyReason.Found {
         let others = ClickHouseTables.notAmong(changed)
-        let among = "gone = 0\(others)"
         func latest(_ limit: Int, of filter: TransactionFilter) async throws -> [GUID] {
             try await tables.transactions(
                 where: "\(conditions.sql(filter))\(others)", .newest, limit: limit, behind: nil)
@@ -137,7 +136,8 @@ extension ClickHouseStore {
             if try await !latest(1, of: everywhere).isEmpty { found.attributes.insert(name) }
         }
         if filter.useCase != nil, found.passing.count == 2 {
-            found.useCases = Set(try await tables.useCases(where: "\(among) AND \(conditions.sql(filters[0]))"))
+            let known = "gone = 0\(others) AND \(conditions.sql(filters[0]))"
+            found.useCases = Set(try await tables.useCases(where: known))
         }
         if let (name, before) = EmptyReason.attribute(filter, passing: found.passing) {
             var here = before
@@ -209,8 +209,7 @@ extension ClickHouseTables {
         ) { row in Int(try row.integer(Int64.self)) }
     }
 
-    /// Returns the latest values of an attribute in some transactions; `nil` without any.
-    /// Counts the values of an attribute; `nil` without a transaction.
+    /// Counts the latest values of an attribute in some transactions; `nil` without any.
     fileprivate func values(of name: String, in transactions: [GUID]) async throws(WaybillError) -> [String: Int]? {
         let value = "attribute_values[indexOf(attribute_names, \(Self.literal(name)))]"
         let found = try await rows(

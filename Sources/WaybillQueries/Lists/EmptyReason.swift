@@ -271,7 +271,9 @@ extension StoreReader {
                 found.passing.append(1)
                 continue
             }
-            if step > .useCase { found.passing[found.passing.count - 1] = try limitedCount(before, now: wall) }
+            if step > .useCase {
+                found.passing[found.passing.count - 1] = try count(before, now: wall, upTo: EmptyReason.countLimit + 1)
+            }
             found.passing.append(0)
             switch step {
             case .beginner:
@@ -290,7 +292,7 @@ extension StoreReader {
             }
             return found
         }
-        found.passing[found.passing.count - 1] = try limitedCount(before, now: wall)
+        found.passing[found.passing.count - 1] = try count(before, now: wall, upTo: EmptyReason.countLimit + 1)
         return found
     }
 
@@ -324,15 +326,14 @@ extension StoreReader {
         if try isAny(anywhere, now: wall) { found.attributes.insert(name) }
     }
 
-    private func limitedCount(_ filter: TransactionFilter, now wall: Int64) throws(WaybillError) -> Int {
-        try count(filter, now: wall, limit: " LIMIT \(EmptyReason.countLimit + 1)")
-    }
-
-    package func count(_ filter: TransactionFilter, now wall: Int64, limit: String = "") throws(WaybillError) -> Int {
+    /// Counts no further than to `limit`.
+    package func count(
+        _ filter: TransactionFilter, now wall: Int64, upTo limit: Int? = nil
+    ) throws(WaybillError) -> Int {
         let query = ListQuery(all: "1", filter, now: wall)
+        let counted = query.sql + (limit.map { " LIMIT \($0)" } ?? "")
         var count = 0
-        try connection.statement("SELECT count(*) FROM (\(query.sql)\(limit))").forEachRow(arguments: query.arguments) {
-            row in
+        try connection.statement("SELECT count(*) FROM (\(counted))").forEachRow(arguments: query.arguments) { row in
             count = row.int(0)
         }
         return count
