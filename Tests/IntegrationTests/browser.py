@@ -1,5 +1,6 @@
 """What tests of pages share: a visitor with a browser in which nothing may complain, and measurements."""
 import pathlib
+import time
 
 import axe_playwright_python
 from waybill import ROOT, TIMEOUT
@@ -87,6 +88,12 @@ class Visitor:
         if picture:
             self.picture(picture, full)
         return self.page
+
+    def wait(self, condition):
+        """Until a condition holds, as `wait_for_function`, whose second look is refused by the pages' own policy."""
+        deadline = time.monotonic() + TIMEOUT
+        while not self.page.evaluate(f"new Promise(requestAnimationFrame).then(() => {condition})"):
+            assert time.monotonic() < deadline, condition
 
     def fits(self):
         return self.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

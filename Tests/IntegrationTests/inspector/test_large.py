@@ -51,9 +51,10 @@ def test_axe_finds_nothing_wrong_with_it(scheme, visit, server, large):
 
 
 def test_the_axis_stays_in_view(visit, server, large):
-    page = visit(server).open(large["300 requests"])
+    user = visit(server)
+    page = user.open(large["300 requests"])
     page.mouse.wheel(0, 1500)
-    page.wait_for_function("scrollY > 500")
+    user.wait("scrollY > 500")
     box = page.locator(".axis").bounding_box()
     assert 0 <= box["y"] < 5, "it sticks to the top"
 

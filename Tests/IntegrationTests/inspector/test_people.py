@@ -87,11 +87,12 @@ def test_a_head_sorts_and_turns_round(script, visit, server):
 @pytest.mark.parametrize("way", ["back", "Escape", "link"])
 @pytest.mark.parametrize("list", ["/transactions?outcome=failed", "/network?status=4xx", "/sessions?filter=attribute:variant%3DA"])
 def test_the_way_back_keeps_filter_place_and_focus(way, list, visit, server):
-    page = visit(server).open(list)
+    user = visit(server)
+    page = user.open(list)
     address = page.url
     row = page.locator(".rows a").nth(40)
     row.scroll_into_view_if_needed()
-    page.wait_for_function("scrollY > 300")
+    user.wait("scrollY > 300")
     target = row.get_attribute("href")
     row.click()
     page.wait_for_url("**" + target)
@@ -102,7 +103,7 @@ def test_the_way_back_keeps_filter_place_and_focus(way, list, visit, server):
     else:
         page.locator("a[rel=up]").click()
     page.wait_for_url(address)
-    page.wait_for_function("document.activeElement.matches('.rows a')")
+    page.locator(".rows a:focus").wait_for()
     assert page.evaluate("document.activeElement.getAttribute('href')") == target
     place = page.evaluate("document.activeElement.getBoundingClientRect().top / innerHeight")
     assert page.evaluate("scrollY") > 300 and 0 < place < 1, "the row is in view"
