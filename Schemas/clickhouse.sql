@@ -81,6 +81,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   begun_us Int64 CODEC(Delta, ZSTD), -- when it began
   closed Int64 CODEC(Delta, ZSTD), -- sequence of the closing; 0: open
   took_us Int64 CODEC(ZSTD), -- from the opening to the closing; -9007199254740991: open
+  shortest_us Int64 CODEC(ZSTD), -- the same; 9007199254740991: open
   outcome UInt8, -- as in SQLite
   timeout_us Int64, -- a duration
   last_us Int64 CODEC(Delta, ZSTD), -- the last activity
@@ -133,7 +134,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   INDEX said said TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX texts texts TYPE ngrambf_v1(4, 8192, 2, 0) GRANULARITY 1,
   INDEX longest took_us TYPE minmax GRANULARITY 1,
-  INDEX shortest if(closed = 0, -took_us, took_us) TYPE minmax GRANULARITY 1,
+  INDEX shortest shortest_us TYPE minmax GRANULARITY 1,
   INDEX joined joined TYPE minmax GRANULARITY 1,
   INDEX outcome outcome TYPE set(8) GRANULARITY 1,
   INDEX sampled sample_ppm TYPE minmax GRANULARITY 1,

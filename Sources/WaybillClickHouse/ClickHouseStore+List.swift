@@ -238,11 +238,8 @@ extension TransactionFilter.Order {
         switch self {
         case .newest, .oldest: "begun_us"
         case .longest: "took_us"
-        case .shortest: Self.shortest
+        case .shortest: "shortest_us"
         }
     }
-
-    /// Open transactions are the longest here. With `took_us`, each block of rows with an open one has the shortest.
-    static let shortest = "if(closed = 0, -took_us, took_us)"
 }
 #endif

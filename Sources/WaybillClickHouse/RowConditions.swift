@@ -101,8 +101,7 @@ struct RowConditions: Sendable {
         case .sampled(.none): return "sample_ppm < 0"
         case .oneIn(let count): return Self.sample(oneIn: count)
         case .tookMoreThan(let duration): return "\(took(subject, "took_us")) > \(duration.microseconds)"
-        case .tookLessThan(let duration):
-            return "\(took(subject, TransactionFilter.Order.shortest)) < \(duration.microseconds)"
+        case .tookLessThan(let duration): return "\(took(subject, "shortest_us")) < \(duration.microseconds)"
         case .attribute(let name, let value):
             let said = SaidAttributes.texts(of: name, matching: value).map { "has(said, \(literal($0)))" }
             return said.joined(separator: " OR ")

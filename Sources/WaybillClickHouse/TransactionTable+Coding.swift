@@ -78,7 +78,7 @@ extension RowBinaryWriter {
         guid(row.opening.source)
         for number in [
             row.opening.sequence, Int64(row.useCase), row.at, row.begun, row.closing?.sequence ?? 0,
-            row.took ?? ListCursor.places.lowerBound,
+            row.took ?? ListCursor.places.lowerBound, row.took ?? ListCursor.places.upperBound,
         ] { integer(number) }
         integer(UInt8(clamping: row.outcome))
         integer(row.timeout)
