@@ -67,14 +67,9 @@ package struct FinishedTransaction: Sendable, Equatable {
 /// A withheld fact is booked as dropped, so it is recognized if it arrives again. Facts of a withheld part or exchange
 /// are withheld, too, because they would have nothing to belong to.
 struct Withholding {
-    enum Verdict {
-        case store(Fact)
-        case withhold
-        /// The fact was withheld before.
-        case known
-    }
-
     private(set) var withheld: Set<Int64> = []
+    /// Facts that were withheld before.
+    private(set) var knownCount = 0
 
     private let willStore: @Sendable (Fact, FactOrigin) -> Fact?
     private let share: TransactionSet.Share
@@ -110,16 +105,21 @@ struct Withholding {
         for name in share.names { if let event = name.event { names[name.useCase, default: [:]][event] = name.name } }
     }
 
-    mutating func verdict(on fact: Fact) throws(WaybillError) -> Verdict {
-        if booked.contains(fact.sequence) || withheld.contains(fact.sequence) { return .known }
+    /// Asks the host about a new fact, and replaces it by what is to be stored.
+    mutating func withholds(_ fact: inout Fact) throws(WaybillError) -> Bool {
+        if booked.contains(fact.sequence) || withheld.contains(fact.sequence) {
+            knownCount += 1
+            return true
+        }
         let isOfWithheld = fact.roots.contains { booked.contains($0) || withheld.contains($0) }
         if !isOfWithheld, let kept = willStore(fact, try origin(of: fact)) {
             if case .exchangeOpened(let content) = kept.content { requests[fact.sequence] = content }
-            return .store(kept)
+            fact = kept
+            return false
         }
         withheld.insert(fact.sequence)
         if case .exchangeOpened = fact.content, fact.part != 0 { exchanges.append((fact.part, fact.sequence)) }
-        return .withhold
+        return true
     }
 
     /// Books the withheld facts, and removes facts of theirs that arrived earlier. Call it after all rows are written.

@@ -165,7 +165,7 @@ package struct Ingestion {
                 }
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
-            } else if withholding != nil, try isWithheld(&fact, by: &withholding) {
+            } else if try withholding?.withholds(&fact) == true {
                 continue
             } else if let reason = try room?.take(
                 fact, writeOpenings: { () throws(WaybillError) in try writer.writeOpenings() })
@@ -191,26 +191,13 @@ package struct Ingestion {
         try note(arrived, of: source.id, at: wall)
         try ranges.drop(
             told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
-        try withholding?.book()
+        if let withholding {
+            try withholding.book()
+            withheldCount = withholding.withheld.count
+            knownCount += withholding.knownCount
+        }
         try noteStored(parts, of: source.id)
         if !ends.isEmpty { finished = try FinishedTransaction.read(ends, of: source.id, connection) }
-    }
-
-    /// Asks the host about a new fact, and counts it unless it is to be stored.
-    private mutating func isWithheld(_ fact: inout Fact, by withholding: inout Withholding?) throws(WaybillError)
-        -> Bool
-    {
-        switch try withholding?.verdict(on: fact) {
-        case .store(let kept)?: fact = kept
-        case nil: break
-        case .withhold?:
-            withheldCount += 1
-            return true
-        case .known?:
-            knownCount += 1
-            return true
-        }
-        return false
     }
 
     private mutating func noteStored(_ parts: Set<Int64>, of source: Int64) throws(WaybillError) {
