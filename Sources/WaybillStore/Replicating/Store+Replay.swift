@@ -136,14 +136,12 @@ extension Store {
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {
         try rehearse { () throws(WaybillError) in
-            var results: [Result<Receipt, WaybillError>] = []
-            for arrival in arrivals {
-                results.append(
-                    try connection.savepoint { () throws(WaybillError) in
-                        try book(
-                            arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction,
-                            hasRows: false)
-                    })
+            let results = try arrivals.map { (arrival) throws(WaybillError) in
+                try connection.savepoint { () throws(WaybillError) in
+                    try book(
+                        arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction,
+                        hasRows: false)
+                }
             }
             return (results, arrivals.flatMap(\.set.sources))
         }

@@ -15,9 +15,12 @@ extension Store {
     /// Books several sets with one sync; a failed set leaves nothing behind.
     package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) -> [Result<Receipt, WaybillError>] {
         // All sets are tried together first: savepoints copy every changed page, and failures are rare.
-        if let receipts = try? bookTogether(arrivals, factsPerTransaction: factsPerTransaction) {
-            return receipts.map { .success($0) }
+        let receipts = try? write { () throws(WaybillError) in
+            try arrivals.map { (arrival) throws(WaybillError) in
+                try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
+            }
         }
+        if let receipts { return receipts.map { .success($0) } }
         nameCount = nil
         do {
             return try write { () throws(WaybillError) in
@@ -37,19 +40,6 @@ extension Store {
             }
         } catch {
             return arrivals.map { _ in .failure(error) }
-        }
-    }
-
-    private func bookTogether(
-        _ arrivals: [ReceivedSet], factsPerTransaction: Int?
-    ) throws(WaybillError) -> [Receipt] {
-        try write { () throws(WaybillError) in
-            var receipts: [Receipt] = []
-            for arrival in arrivals {
-                receipts.append(
-                    try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction))
-            }
-            return receipts
         }
     }
 
