@@ -9,6 +9,7 @@ struct LegacyIngestion {
     let connection: Connection
     let redactor: Redactor
     let receivedMicroseconds: Int64
+    let recorded: Int64
 
     /// The attribute of a part whose logs may have been received before.
     static let possibleDuplicate = "possibleDuplicate"
@@ -16,16 +17,10 @@ struct LegacyIngestion {
     static let unreadableTimestamp = "unreadableTimestamp"
     private static let app = "apptxnset-v0.0.1"
 
-    private var known: [GUID: Set<Log>] = [:]
-    private var facts: [Fact] = []
+    fileprivate var known: [GUID: Set<Log>] = [:]
+    fileprivate var facts: [Fact] = []
 
-    init(connection: Connection, redactor: Redactor, receivedMicroseconds: Int64) {
-        self.connection = connection
-        self.redactor = redactor
-        self.receivedMicroseconds = receivedMicroseconds
-    }
-
-    private struct Log: Hashable {
+    fileprivate struct Log: Hashable {
         var code: Int
         var error: RecordedError?
         var attributes: Attributes
@@ -37,23 +32,21 @@ struct LegacyIngestion {
         }
     }
 
-    mutating func share(_ set: LegacySet, of source: GUID, recorded: Int64) throws(WaybillError) -> TransactionSet.Share
-    {
-        facts = []
-        for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
-        // The source starts in 1970, because the logs' times are since then.
+    mutating func share(_ set: LegacySet, of source: GUID) throws(WaybillError) -> TransactionSet.Share {
+        for transaction in set.transactions { try add(transaction) }
+        // The source starts in 1970, because the logs' times are since then. The proof is not stored, so no set of
+        // another format can name this source.
         return TransactionSet.Share(
             source: SourceIdentity(id: source, app: Self.app),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
-            ledger: Ledger(recorded: recorded + Int64(facts.count)), facts: facts)
+            ledger: Ledger(recorded: next - 1), facts: facts, sourceProof: IdentityProof())
     }
 
-    private mutating func add(_ transaction: LegacySet.Transaction, of source: GUID, after recorded: Int64)
-        throws(WaybillError)
-    {
-        var before = known[transaction.id]
-        if before == nil { before = try logs(of: transaction.id) }
-        let part = recorded + Int64(facts.count) + 1
+    private var next: Int64 { recorded + Int64(facts.count) + 1 }
+
+    private mutating func add(_ transaction: LegacySet.Transaction) throws(WaybillError) {
+        let before: Set<Log>? = if let seen = known[transaction.id] { seen } else { try logs(of: transaction.id) }
+        let part = next
         let events = transaction.logs.map { log in
             let time = LegacyDate.microseconds(log.timestamp).flatMap {
                 (0...Limits.largestInteger).contains($0) ? $0 : nil
@@ -66,13 +59,13 @@ struct LegacyIngestion {
             attributes: attributes(of: transaction))
         if let before, !before.isDisjoint(with: logs) { opened.attributes[Self.possibleDuplicate] = true }
         let begun = events.map(\.time).min() ?? receivedMicroseconds
-        append(.opened(opened), part: part, at: begun, after: recorded)
-        for (time, content) in events { append(.event(content), part: part, at: time, after: recorded) }
+        append(.opened(opened), part: part, at: begun)
+        for (time, content) in events { append(.event(content), part: part, at: time) }
         known[transaction.id] = (before ?? []).union(logs)
     }
 
-    private mutating func append(_ content: Fact.Content, part: Int64, at time: Int64, after recorded: Int64) {
-        let fact = Fact(sequence: recorded + Int64(facts.count) + 1, part: part, atMicroseconds: time, content: content)
+    private mutating func append(_ content: Fact.Content, part: Int64, at time: Int64) {
+        let fact = Fact(sequence: next, part: part, atMicroseconds: time, content: content)
         // The old framework redacts nothing.
         facts.append(fact.redacted(by: redactor))
     }
@@ -161,15 +154,14 @@ extension Store {
         _ set: LegacySet, as source: GUID, receivedAt wall: Int64, factsPerTransaction: Int?, redactor: Redactor
     ) throws(WaybillError) -> (receipt: Receipt, shares: [TransactionSet.Share]) {
         try Schema.makeLegacyTables(connection)
-        let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
         let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
-        var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
-        var share = try legacy.share(set, of: source, recorded: recorded)
+        var legacy = LegacyIngestion(
+            connection: connection, redactor: redactor, receivedMicroseconds: wall,
+            recorded: try SourceRows(connection: connection).find(source)?.recorded ?? 0)
+        let share = try legacy.share(set, of: source)
         guard !share.facts.isEmpty else {
             return (Receipt(set: GUID(), acceptedCount: 0, rejections: rejections), [])
         }
-        // The proof is not stored, so no set of another format can name this source.
-        share.sourceProof = IdentityProof()
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
         ingestion.isVouchedFor = true
         ingestion.factsPerTransaction = factsPerTransaction
