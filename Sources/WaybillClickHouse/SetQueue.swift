@@ -209,7 +209,7 @@ final class SetQueue: Sendable {
     ) async throws -> Int {
         for facts in try await tables.arrived(before: cutoff, inGroupsOf: Self.factsPerRetirement) {
             let found = try await WorkingSet(retiring: facts, tables)
-            let (count, changes) = try await found.rehearseRetirement(retire)
+            let (count, changes) = try await found.rehearse { (store) throws(WaybillError) in (try retire(store), []) }
             guard count > 0 else { continue }
             try await write(changes, at: wall)
             keeper.wake()

@@ -120,7 +120,7 @@ struct WorkingSet {
         erasure: Erasure, changes: StoreChanges
     ) {
         var (erasure, changes) = try await thread.run { memory throws(WaybillError) in
-            try memory.store.rehearseErasure(scope, at: wall)
+            try memory.store.rehearse { () throws(WaybillError) in (try memory.store.eraseRows(scope, at: wall), []) }
         }
         // Sources that are not here, or not whole, may use the same names.
         let gone = Dictionary(
@@ -128,12 +128,6 @@ struct WorkingSet {
         ) { first, _ in first }
         changes.names = try await tables.unused(changes.names, without: gone)
         return (erasure, changes)
-    }
-
-    func rehearseRetirement(
-        _ retire: @escaping @Sendable (Store) throws(WaybillError) -> Int
-    ) async throws(WaybillError) -> (factCount: Int, changes: StoreChanges) {
-        try await thread.run { memory throws(WaybillError) in try memory.store.rehearseRetirement(retire) }
     }
 }
 

@@ -24,7 +24,7 @@ extension Store {
         return erasure
     }
 
-    func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
+    package func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
         let names = NameRows(connection: connection)

@@ -147,19 +147,6 @@ extension Store {
         }
     }
 
-    package func rehearseErasure(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> (
-        erasure: Erasure, changes: StoreChanges
-    ) {
-        try rehearse { () throws(WaybillError) in (try eraseRows(scope, at: wall), []) }
-    }
-
-    /// Returns the deletions and changes of a retention step; see `RecordStore.retire(_:)`.
-    package func rehearseRetirement(_ step: (Store) throws(WaybillError) -> Int) throws(WaybillError) -> (
-        factCount: Int, changes: StoreChanges
-    ) {
-        try rehearse { () throws(WaybillError) in (try step(self), []) }
-    }
-
     package func rehearse<Value>(
         _ body: () throws(WaybillError) -> (Value, [TransactionSet.Share])
     ) throws(WaybillError) -> (Value, StoreChanges) {
