@@ -3,8 +3,6 @@ package import WaybillCore
 /// One retention step for received data. It deletes the oldest transactions without recent facts, and exchanges outside
 /// of one.
 struct ReceivedSweep {
-    private(set) var factCount = 0
-
     private let connection: Connection
     private let cutoff: Int64
     private let budget: Int
@@ -19,15 +17,13 @@ struct ReceivedSweep {
         self.budget = budget
         transactionLimit = transactions
         retired = RetiredRows(connection: connection)
-        var fresh: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
             row in
             fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
         }
-        self.fresh = fresh
     }
 
-    mutating func run() throws(WaybillError) {
+    func run() throws(WaybillError) -> Int {
         let (old, roots) = try find()
         let sources = SourceRows(connection: connection)
         var eraser = FactEraser(connection, because: nil)
@@ -36,7 +32,6 @@ struct ReceivedSweep {
             try eraser.erase(SequenceRanges(each: sequences), of: source)
         }
         try eraser.finish()
-        factCount = eraser.count
         if transactionLimit == nil { try LegacyQuarantine(connection: connection).erase(before: cutoff) }
         for arrival in old
         where SequenceRanges([arrival.range]).subtracting(
@@ -44,13 +39,10 @@ struct ReceivedSweep {
         ).isEmpty {
             try connection.statement("DELETE FROM arrivals WHERE id = ?").run(arrival.id)
         }
+        return eraser.count
     }
 
-    private struct Arrived {
-        var id: Int64
-        var source: Int64
-        var range: ClosedRange<Int64>
-    }
+    private typealias Arrived = (id: Int64, source: Int64, range: ClosedRange<Int64>)
 
     private struct Root {
         var source: Int64
@@ -71,7 +63,7 @@ struct ReceivedSweep {
             WHERE a.received_us < ? AND s.heard_us IS NOT NULL ORDER BY a.id
             """
         ).forRows(cutoff) { row throws(WaybillError) in
-            let arrived = Arrived(id: row.int(0), source: row.int(1), range: row.int(2)...max(row.int(2), row.int(3)))
+            let arrived: Arrived = (row.int(0), row.int(1), row.int(2)...max(row.int(2), row.int(3)))
             old.append(arrived)
             for unit in try units(openedIn: arrived) {
                 if let transactionLimit {
@@ -210,9 +202,7 @@ extension Store {
     }
 
     private func sweep(before cutoff: Int64, budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
-        var sweep = try ReceivedSweep(connection, before: cutoff, budget: budget, transactions: transactions)
-        try sweep.run()
-        return sweep.factCount
+        try ReceivedSweep(connection, before: cutoff, budget: budget, transactions: transactions).run()
     }
 
     private func cutoff(behind factCount: Int) throws(WaybillError) -> Int64? {
