@@ -66,12 +66,8 @@ package struct StoreScan {
         /// `nil` for the store's own facts.
         let arrivals: [SourceBooks.Arrival]?
         let wall: Int64
-        private var facts: [Fact] = []
-        private var transactions: [Int64: PlacedPart] = [:]
-
-        init(books: SourceBooks, arrivals: [SourceBooks.Arrival]?, wall: Int64) {
-            (self.books, self.arrivals, self.wall) = (books, arrivals, wall)
-        }
+        var facts: [Fact] = []
+        var transactions: [Int64: PlacedPart] = [:]
 
         var isFull: Bool { facts.count >= 20_000 }
 

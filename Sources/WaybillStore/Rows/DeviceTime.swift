@@ -57,17 +57,7 @@ struct Moment: Sendable {
     /// In microseconds since 1970.
     var wall: Int64
     /// The boot of the uptime; it never leaves the device.
-    var boot: String
-
-    init(uptime: Int64, wall: Int64, boot: String = Self.thisBoot) {
-        self.uptime = uptime
-        self.wall = wall
-        self.boot = boot
-    }
-
-    init(_ clock: any TransactionClock) {
-        self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds())
-    }
+    var boot = Self.thisBoot
 
     /// The current boot. If it is unknown and empty, a lower uptime reveals a new boot.
     static let thisBoot: String = {
@@ -82,6 +72,12 @@ struct Moment: Sendable {
         return text?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
         #endif
     }()
+}
+
+extension Moment {
+    init(_ clock: any TransactionClock) {
+        self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds())
+    }
 }
 
 /// The clock anchors of a source, which convert its times into microseconds since 1970.

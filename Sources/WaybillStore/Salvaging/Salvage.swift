@@ -27,8 +27,6 @@ struct Salvage {
         )
     }
 
-    private init(file: StoreFile) { self.file = file }
-
     private mutating func makeSuccessor() throws(WaybillError) {
         for suffix in ["", "-journal"] { unlink(file.draft + suffix) }
         let descriptor = open(file.draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
