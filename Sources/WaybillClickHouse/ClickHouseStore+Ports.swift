@@ -51,7 +51,7 @@ extension ClickHouseStore: BrowsableStore {
             missing = try await tables.missingFacts(of: books)
         }
         let counts = books.sources.mapValues { $0.expected.count }.merging(missing.mapValues(\.count)) { $0 - $1 }
-        var verification = StoreVerification(problems: [], factCount: 0)
+        var verification = StoreVerification()
         let sources = books.sources.sorted { $0.value.first < $1.value.first }
         for (number, some) in sources.inChunks(of: max(1, Int(factsPerRange) / Self.factsPerSource)).enumerated() {
             let some = WorkingSetLoader(books, of: Dictionary(uniqueKeysWithValues: some.map { ($0, $1) }), tables)

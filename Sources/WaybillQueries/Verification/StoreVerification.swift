@@ -66,15 +66,8 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         }
     }
 
-    package init(
-        problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int64,
-        sources: [SourceBalance] = [],
-        totals: [AppTotal] = [], tables: [TableSize] = []
-    ) {
-        (self.problems, self.remarks, self.transactionCount, self.factCount) = (
-            problems, remarks, transactionCount, factCount
-        )
-        (self.sources, self.totals, self.tables) = (sources, totals, tables)
+    package init(remarks: [String] = []) {
+        (problems, self.remarks, factCount, sources) = ([], remarks, 0, [])
     }
 }
 
@@ -102,8 +95,7 @@ extension StoreReader {
     /// - Parameter counts: The facts of each source, if their rows are kept elsewhere.
     package func verify(_ counts: [GUID: Int64]? = nil) throws(WaybillError) -> StoreVerification {
         try read { () throws(WaybillError) in
-            var result = StoreVerification(
-                problems: [], remarks: warnings, transactionCount: 0, factCount: 0, sources: [])
+            var result = StoreVerification(remarks: warnings)
             let integrity = try connection.statement("PRAGMA integrity_check(20)").rows { row in row.text(0) }
             if integrity != ["ok"] { result.problems += integrity.map { "The file is damaged: \($0)." } }
             for source in try sourceRecords() { try check(source, counts, &result) }
