@@ -152,27 +152,17 @@ extension QuantileSample {
     }
 }
 
-/// Collects the rows of segments in the order of their making. The total is the last one.
-struct SegmentBounds {
-    private var rows: [[AnswerBounds.Row]] = []
-
-    mutating func add(_ rows: [AnswerBounds.Row]?) { if let rows { self.rows.append(rows) } }
-
-    /// The rows with their subjects, the total first.
-    fileprivate func named(_ values: [String?]) -> [AnswerBounds.Row] {
+extension SegmentedAnswer {
+    /// Takes the rows of segments in the order of their making. The total is the last one.
+    mutating func add(_ rows: [[AnswerBounds.Row]], of values: [String?], _ owed: OwedFacts?) {
         let subjects = ["all"] + values.map { $0 ?? "(none)" }
-        return zip(subjects, rows.suffix(1) + rows.dropLast()).flatMap { subject, rows in
+        let named: [AnswerBounds.Row] = zip(subjects, rows.suffix(1) + rows.dropLast()).flatMap { subject, rows in
             rows.map { row in
                 var row = row
                 row.subject = subject
                 return row
             }
         }
-    }
-}
-
-extension SegmentedAnswer {
-    mutating func add(_ rows: SegmentBounds, of values: [String?], _ owed: OwedFacts?) {
-        bounds = owed?.bounds(rows.named(values))
+        bounds = owed?.bounds(named)
     }
 }

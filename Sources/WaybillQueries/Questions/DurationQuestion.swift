@@ -196,9 +196,9 @@ extension DurationQuestion: FoldedQuestion {
     ) throws(WaybillError) -> DurationAnswer {
         let asked = found.asked
         try asked.check()
-        var rows = SegmentBounds()
+        var rows: [[AnswerBounds.Row]] = []
         var answer = found.collected.answer(by: segmentation) { collected, value in
-            rows.add(asked.owed.map { collected.bounds($0) })
+            if let owed = asked.owed { rows.append(collected.bounds(owed)) }
             return collected.segment(value, each: stepMicroseconds)
         }
         answer.add(rows, of: answer.segments.map(\.value), asked.owed)

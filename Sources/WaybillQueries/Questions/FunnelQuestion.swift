@@ -171,10 +171,10 @@ extension FunnelQuestion: FoldedQuestion {
     ) throws(WaybillError) -> FunnelAnswer {
         let asked = found.asked
         try asked.check()
-        var rows = SegmentBounds()
+        var rows: [[AnswerBounds.Row]] = []
         var answer = found.collected.answer(by: segmentation) { collected, value in
             let segment = collected.segment(value, steps)
-            rows.add(asked.owed.map { segment.bounds($0) })
+            if let owed = asked.owed { rows.append(segment.bounds(owed)) }
             return segment
         }
         answer.add(rows, of: answer.segments.map(\.value), asked.owed)
