@@ -170,19 +170,13 @@ extension CompareQuestion: FoldedQuestion {
             sources: points.sources, context)
         let values = Set(all.transactions.segmentValues)
         if !context.isPartial { try check(values, of: all.transactions.count) }
-        let members = GroupMembers(groups, all.transactions.segmentValues)
-        let (a, b) = groups.names
-        let none = ComparedSamples(a: ComparedSample(value: a), b: ComparedSample(value: b), values: values)
+        let index = groups.index(among: all.transactions.segmentValues)
+        let none = ComparedSamples(samples: groups.names.map { ComparedSample(value: $0) }, values: values)
         var folded = try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
             try events.forEach { transaction, events, sources in
-                let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
-                guard isInA || isInB else { return }
+                guard let group = index(transaction) else { return }
                 let duration = self.duration(of: transaction, events, points, sources)
-                if isInA {
-                    collected.a.add(transaction.outcome, duration: duration, weight: transaction.weight)
-                } else {
-                    collected.b.add(transaction.outcome, duration: duration, weight: transaction.weight)
-                }
+                collected.samples[group].add(transaction.outcome, duration: duration, weight: transaction.weight)
             }
         }
         folded.asked.events = points.unknown
@@ -190,12 +184,12 @@ extension CompareQuestion: FoldedQuestion {
     }
 
     package func answer(_ found: consuming Folded<ComparedSamples>) throws(WaybillError) -> CompareAnswer {
-        let asked = found.asked
+        let (asked, samples) = (found.asked, found.collected.samples)
         try asked.check()
         try check(found.collected.values, of: asked.count)
-        var answer = CompareAnswer(found.collected.a, found.collected.b)
+        var answer = CompareAnswer(samples[0], samples[1])
         answer.weighed = asked.weighing
-        answer.bounds = asked.owed.map { $0.bounds($0.rows(found.collected.a, found.collected.b, answer)) }
+        answer.bounds = asked.owed.map { $0.bounds($0.rows(samples[0], samples[1], answer)) }
         let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map {
             $0.value.map { "“\($0)”" } ?? "those without a value"
         }
@@ -225,32 +219,12 @@ extension CompareQuestion: FoldedQuestion {
     }
 }
 
-private struct GroupMembers {
-    let isInA: (TransactionCursor.Transaction) -> Bool
-    let isInB: (TransactionCursor.Transaction) -> Bool
-
-    init(_ groups: CompareQuestion.Groups, _ values: [String]) {
-        switch groups {
-        case .values(_, let a, let b):
-            // `nil` is the segment without a value, and -1 is no segment.
-            let segments = [a, b].map { value in value.map { values.firstIndex(of: $0) ?? -1 } }
-            isInA = { $0.segment == segments[0] }
-            isInB = { $0.segment == segments[1] }
-        case .windows(let a, let b):
-            let (a, b) = (a.microseconds, b.microseconds)
-            isInA = { a.contains($0.begun) }
-            isInB = { b.contains($0.begun) }
-        }
-    }
-}
-
 package struct ComparedSamples: Mergeable {
-    fileprivate var a, b: ComparedSample
+    fileprivate var samples: [ComparedSample]
     fileprivate var values: Set<String>
 
     package mutating func merge(_ other: consuming ComparedSamples) {
-        a.merge(other.a)
-        b.merge(other.b)
+        for (index, sample) in other.samples.enumerated() { samples[index].merge(sample) }
         values.formUnion(other.values)
     }
 }
@@ -263,10 +237,22 @@ extension CompareQuestion.Groups {
         }
     }
 
-    fileprivate var names: (a: String?, b: String?) {
+    fileprivate var names: [String?] {
         switch self {
-        case .values(_, let a, let b): (a, b)
-        case .windows(let a, let b): (a.microseconds.interval, b.microseconds.interval)
+        case .values(_, let a, let b): [a, b]
+        case .windows(let a, let b): [a.microseconds.interval, b.microseconds.interval]
+        }
+    }
+
+    fileprivate func index(among values: [String]) -> (TransactionCursor.Transaction) -> Int? {
+        switch self {
+        case .values(_, let a, let b):
+            // `nil` is the segment without a value, and -1 is no segment.
+            let segments = [a, b].map { value in value.map { values.firstIndex(of: $0) ?? -1 } }
+            return { segments.firstIndex(of: $0.segment) }
+        case .windows(let a, let b):
+            let windows = [a.microseconds, b.microseconds]
+            return { transaction in windows.firstIndex { $0.contains(transaction.begun) } }
         }
     }
 
