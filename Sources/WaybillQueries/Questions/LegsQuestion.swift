@@ -185,7 +185,7 @@ extension LegsQuestion: FoldedQuestion {
 }
 
 package struct CollectedLegs: Mergeable {
-    private var legs = LegTable(repeating: Durations())
+    private var legs = Array(repeating: Durations(), count: Leg.allCases.count)
     private var durations = Durations()
     private var uncertainties = Durations()
     var withoutEnd: Int64 = 0
@@ -200,7 +200,7 @@ package struct CollectedLegs: Mergeable {
         }
         durations.append(duration, weight: weight)
         for leg in Leg.allCases {
-            if let microseconds = division.legs[leg] { legs[leg].append(microseconds, weight: weight) }
+            if let microseconds = division.legs[leg] { legs[leg.place].append(microseconds, weight: weight) }
         }
         for microseconds in division.uncertainties { uncertainties.append(microseconds, weight: weight) }
         if division.legs[.exchange] != nil { withoutServer.addWeight(weight) }
@@ -208,7 +208,7 @@ package struct CollectedLegs: Mergeable {
     }
 
     package mutating func merge(_ other: consuming CollectedLegs) {
-        for leg in Leg.allCases { legs[leg].merge(other.legs[leg]) }
+        for leg in Leg.allCases { legs[leg.place].merge(other.legs[leg.place]) }
         durations.merge(other.durations)
         uncertainties.merge(other.uncertainties)
         withoutEnd.addWeight(other.withoutEnd)
@@ -220,8 +220,8 @@ package struct CollectedLegs: Mergeable {
     mutating func segment(_ value: String?) -> LegsSegment {
         let shares = Leg.allCases.map { leg in
             var total = Duration.zero
-            legs[leg].forEach { total += .microseconds($0.times($1)) }
-            return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&legs[leg]))
+            legs[leg.place].forEach { total += .microseconds($0.times($1)) }
+            return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&legs[leg.place]))
         }
         return LegsSegment(
             value: value, legs: shares, duration: DurationStatistics(&durations),
