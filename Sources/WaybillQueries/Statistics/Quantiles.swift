@@ -157,63 +157,38 @@ struct QuantileRanks {
     static let outside = 0.025
     static let outsideEachOfTwo = (1 - 0.95.squareRoot()) / 2
 
+    /// Computes ratios of neighbors from the mode outwards: no large numbers, and about `√count` steps.
     init(percent: Int, of count: Int, outside: Double) {
-        let binomial = Binomial(count: count, probability: Double(percent) / 100)
+        let probability = Double(percent) / 100
+        let odds = probability / (1 - probability)
+        let mode = min(count, Int(Double(count + 1) * probability))
+        let below = Self.weights(stride(from: mode, to: 0, by: -1)) { Double($0) / (Double(count - $0 + 1) * odds) }
+        let above = Self.weights(mode..<count) { Double(count - $0) * odds / Double($0 + 1) }
+        let weights = Array(below.reversed()) + [1.0] + above
+        let sum = weights.reduce(0, +)
+        func steps(_ weights: some Sequence<Double>) -> Int {
+            var reached = 0.0
+            let found = weights.enumerated().first { _, weight in
+                reached += weight / sum
+                return reached > outside
+            }
+            return found?.offset ?? 0
+        }
         // With at most `low - 1` values below it, the percentile is below the value at `low`.
-        let low = binomial.least(above: outside)
-        let high = binomial.greatest(above: outside) + 1
+        let low = mode - below.count + steps(weights)
+        let high = mode + above.count - steps(weights.reversed()) + 1
         self.low = low == 0 ? nil : low
         self.high = high > count ? nil : high
     }
-}
 
-private struct Binomial {
-    private var first: Int
-    private var probabilities: [Double]
-
-    /// Computes ratios of neighbors from the mode outwards: no large numbers, and about `√count` steps.
-    init(count: Int, probability: Double) {
-        let odds = probability / (1 - probability)
-        let mode = min(count, Int(Double(count + 1) * probability))
+    private static func weights(_ numbers: some Sequence<Int>, _ ratio: (Int) -> Double) -> [Double] {
         let negligible = 1e-20
-        var below: [Double] = []
-        var weight = 1.0
-        var number = mode
-        while number > 0 {
-            weight *= Double(number) / (Double(count - number + 1) * odds)
-            guard weight > negligible else { break }
-            below.append(weight)
-            number -= 1
-        }
-        first = mode - below.count
-        var weights = Array(below.reversed()) + [1]
-        weight = 1
-        number = mode
-        while number < count {
-            weight *= Double(count - number) * odds / Double(number + 1)
+        var (weights, weight) = ([Double](), 1.0)
+        for number in numbers {
+            weight *= ratio(number)
             guard weight > negligible else { break }
             weights.append(weight)
-            number += 1
         }
-        let sum = weights.reduce(0, +)
-        probabilities = weights.map { $0 / sum }
-    }
-
-    func least(above probability: Double) -> Int {
-        var sum = 0.0
-        return first
-            + (probabilities.firstIndex {
-                sum += $0
-                return sum > probability
-            } ?? 0)
-    }
-
-    func greatest(above probability: Double) -> Int {
-        var sum = 0.0
-        return first
-            + (probabilities.lastIndex {
-                sum += $0
-                return sum > probability
-            } ?? probabilities.count - 1)
+        return weights
     }
 }
