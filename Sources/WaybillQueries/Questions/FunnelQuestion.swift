@@ -217,8 +217,8 @@ extension FunnelQuestion: FoldedQuestion {
         var best: [Int64] = []
         for start in ordered.indices {
             var durations: [Int64] = []
-            for (index, point) in steps.enumerated() {
-                guard start + index < ordered.count, isAt(point, index, ordered[start + index], points) else { break }
+            for index in steps.indices {
+                guard start + index < ordered.count, points.matches(ordered[start + index], index) else { break }
                 let step = ordered[start + index]
                 if let window = windowMicroseconds, step.microseconds(since: ordered[start]) > window { break }
                 durations.append(index == 0 ? 0 : step.microseconds(since: ordered[start + index - 1]))
@@ -226,14 +226,6 @@ extension FunnelQuestion: FoldedQuestion {
             if durations.count > best.count { best = durations }
         }
         return best
-    }
-
-    private func isAt(_ point: TransactionPoint, _ index: Int, _ event: TimePoint, _ points: PointMatcher) -> Bool {
-        switch point {
-        case .begun: event.name == -1
-        case .finished: event.name == -2
-        case .event: points.matches(event, index)
-        }
     }
 }
 

@@ -37,7 +37,7 @@ extension TransactionPoint: Codable, CustomStringConvertible {
 }
 
 struct PointMatcher {
-    private let names: [Int?]
+    private let names: [Int]
     private let points: [TransactionPoint]
     let sources: SourceDirectory
     let codes: Set<Int>
@@ -47,11 +47,11 @@ struct PointMatcher {
         self.points = points
         sources = try SourceDirectory(context)
         var codes: Set<Int> = []
-        var names: [Int?] = []
+        var names: [Int] = []
         var unknown = UnknownNames()
         for point in points {
             guard case .event(let name) = point else {
-                names.append(nil)
+                names.append(point == .begun ? -1 : -2)
                 continue
             }
             guard useCase != nil else {
@@ -76,7 +76,7 @@ struct PointMatcher {
             try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
     }
 
-    var contents: TransactionCursor.Contents { names.contains(nil) ? .times : [] }
+    var contents: TransactionCursor.Contents { names.contains { $0 < 0 } ? .times : [] }
 
     func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
 
