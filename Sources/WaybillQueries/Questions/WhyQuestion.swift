@@ -147,15 +147,15 @@ extension WhyQuestion: FoldedQuestion {
         var ofChosen = context
         ofChosen.rows = context.rows?.filter(\.isChosen)
         var found = try TransactionCursor(filter, reading: [.times], sources: sources, ofChosen)
-        var chosen: Set<FoundTransaction> = []
-        try found.forEach { transaction, _ in chosen.insert(FoundTransaction(transaction)) }
+        var chosen: [Int64: Set<Int64>] = [:]
+        try found.forEach { transaction, _ in chosen[transaction.source, default: []].insert(transaction.sequence) }
         let all = try EventCursor(allFilter, codes: nil, reading: [.outcome], sources: sources, context)
         var folded = try context.fold(all, into: CollectedTraits()) { (events, collected) throws(WaybillError) in
             let reader = try TraitReader(events.transactions.connection)
             try events.forEach { (transaction, points, sources) throws(WaybillError) in
                 // Sources of rows have other numbers in `found`, so each row says whether it is chosen.
                 let row = sources.row(of: transaction.source)
-                let isChosen = row?.isChosen ?? chosen.contains(FoundTransaction(transaction))
+                let isChosen = row?.isChosen ?? (chosen[transaction.source]?.contains(transaction.sequence) == true)
                 guard isChosen || transaction.outcome != .open else { return }
                 var traits = if let row { row.traits } else { try reader.traits(of: transaction) }
                 if let source = sources[transaction.source] { traits.add(source) }
@@ -176,13 +176,5 @@ extension WhyQuestion: FoldedQuestion {
             answer.whyEmpty = "All transactions that have ended pass the filter, so there are no others."
         }
         return answer
-    }
-}
-
-private struct FoundTransaction: Hashable {
-    var source, sequence: Int64
-
-    init(_ transaction: TransactionCursor.Transaction) {
-        (source, sequence) = (transaction.source, transaction.sequence)
     }
 }
