@@ -9,11 +9,6 @@ package struct AnswerBounds: Hashable, Sendable, Codable {
     package var transactionCount: Int
     package var rows: [Row]
 
-    init(_ owed: OwedFacts, _ rows: [Row]) {
-        (sourceCount, factCount, transactionCount) = (owed.sourceCount, owed.factCount, owed.transactionCount)
-        self.rows = rows
-    }
-
     /// One number.
     package struct Row: Hashable, Sendable, Codable {
         /// The use case, the segment or the group.
@@ -77,7 +72,9 @@ extension AnswerBounds.Row {
 }
 
 extension OwedFacts {
-    func bounds(_ rows: [AnswerBounds.Row]) -> AnswerBounds { AnswerBounds(self, rows) }
+    func bounds(_ rows: [AnswerBounds.Row]) -> AnswerBounds {
+        AnswerBounds(sourceCount: sourceCount, factCount: factCount, transactionCount: transactionCount, rows: rows)
+    }
 
     func row(_ subject: String, _ measure: String, count: Int) -> AnswerBounds.Row {
         AnswerBounds.Row(

@@ -28,17 +28,15 @@ extension TimePoint {
 }
 
 struct EventCursor: TransactionRange {
-    let sources: SourceDirectory
+    private(set) var sources: SourceDirectory
     private(set) var transactions: TransactionCursor
     private let codes: [Int]?
-    private let connection: Connection
 
     init(
         _ filter: TransactionFilter, codes: Set<Int>?, reading contents: TransactionCursor.Contents = [],
         segmentation: Segmentation? = nil, sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) {
         self.sources = sources
-        connection = context.connection
         self.codes = codes?.sorted()
         transactions = try TransactionCursor(
             filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined),
@@ -46,15 +44,11 @@ struct EventCursor: TransactionRange {
             sources: sources, context)
     }
 
-    private init(
-        _ transactions: TransactionCursor, _ codes: [Int]?, _ sources: SourceDirectory, _ connection: Connection
-    ) {
-        (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
-    }
-
     func ranges(by connections: [Connection]) -> [EventCursor] {
-        zip(connections, transactions.ranges(by: connections)).map { connection, range in
-            EventCursor(range, codes, SourceDirectory(sources, by: connection), connection)
+        transactions.ranges(by: connections).map { range in
+            var events = self
+            (events.transactions, events.sources) = (range, SourceDirectory(sources, by: range.connection))
+            return events
         }
     }
 
@@ -63,8 +57,8 @@ struct EventCursor: TransactionRange {
     ) throws(WaybillError) {
         if transactions.areMade { return try forEachMade(body) }
         // Two forward cursors, because a server's parts have another order than those of its clients.
-        var leading = try PartEvents(codes, sources, "leading", connection)
-        var joined = try PartEvents(codes, sources, "joined", connection)
+        var leading = try PartEvents(codes, sources, "leading", transactions.connection)
+        var joined = try PartEvents(codes, sources, "joined", transactions.connection)
         defer {
             leading.stop()
             joined.stop()

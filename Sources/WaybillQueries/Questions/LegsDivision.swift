@@ -119,12 +119,8 @@ extension Leg {
 
 /// A store with only some transactions keeps them undivided: other stores may know more about the clocks.
 package struct PartialLegs: Mergeable {
-    private var divided: NamedSegments<CollectedLegs>
-    private var undivided: [GUID: UndividedLegs] = [:]
-
-    init(divided: NamedSegments<CollectedLegs>, undivided: [GUID: UndividedLegs] = [:]) {
-        (self.divided, self.undivided) = (divided, undivided)
-    }
+    private(set) var divided: NamedSegments<CollectedLegs>
+    private(set) var undivided: [GUID: UndividedLegs] = [:]
 
     package mutating func merge(_ other: consuming PartialLegs) {
         divided.merge(other.divided)

@@ -15,13 +15,9 @@ package struct RowSelection: Sendable {
         case withExchanges
         case exchangesOutsideTransactions
     }
+}
 
-    fileprivate init(
-        transactions: TransactionFilter, exchanges: [FilterCondition]? = nil, others: Others = .none
-    ) {
-        (self.transactions, self.exchanges, self.others) = (transactions, exchanges, others)
-    }
-
+extension RowSelection {
     package init(_ filter: ExchangeFilter) {
         // Exchanges are shown whoever began their transaction.
         var ofTransactions = TransactionFilter(filter.conditions.filter(\.isOfTransaction))

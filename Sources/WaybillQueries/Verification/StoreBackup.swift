@@ -16,14 +16,9 @@ package struct StoreBackup: Sendable {
 
     package static func run(of source: URL, to target: URL) async throws -> (copies: [Copy], warnings: [String]) {
         try await StoreThread(label: "waybill.backup") { () }.run { _ in
-            var backup = StoreBackup(of: source, to: target)
+            var backup = StoreBackup(source: source, target: target)
             return (try backup.run(), backup.warnings)
         }
-    }
-
-    private init(of source: URL, to target: URL) {
-        self.source = source
-        self.target = target
     }
 
     private mutating func run() throws -> [Copy] {
