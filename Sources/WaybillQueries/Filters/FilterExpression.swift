@@ -246,7 +246,7 @@ struct FilterScanner {
             }
             index += 1
         }
-        return string(start..<index)
+        return String(String.UnicodeScalarView(text[start..<index]))
     }
 
     private mutating func quotedValue() throws(FilterMistake) -> String {
@@ -267,12 +267,6 @@ struct FilterScanner {
         guard !value.isEmpty else { throw FilterMistake("There is nothing in these quotes.", at: start, count: 2) }
         index += 1
         return String(value)
-    }
-
-    private func string(_ range: Range<Int>) -> String {
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: text[range])
-        return String(scalars)
     }
 }
 
@@ -320,7 +314,7 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// Returns the text that was read with the suggestion in place of the mistake; `nil` without a suggestion.
     public func corrected(_ text: String) -> String? {
-        let scalars = Array(text.unicodeScalars)
+        var scalars = Array(text.unicodeScalars)
         guard let suggestion, offset >= 0, offset + count <= scalars.count else { return nil }
         let isQuoted = offset > 0 && scalars[offset - 1] == "\""
         // In quotes, an escaped scalar takes two places.
@@ -328,10 +322,8 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         let isWritable = FilterScanner.isWritable(suggestion, isWord: false)
         let written =
             isQuoted ? suggestion.escaping(["\"", "\\"]) : isWritable ? suggestion : FilterScanner.quoted(suggestion)
-        var corrected = String.UnicodeScalarView(scalars[..<offset])
-        corrected.append(contentsOf: written.unicodeScalars)
-        corrected.append(contentsOf: scalars[(offset + count)...])
-        return String(corrected)
+        scalars.replaceSubrange(offset..<offset + count, with: written.unicodeScalars)
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// The message.
