@@ -113,13 +113,11 @@ extension FilterCondition: Encodable, CustomStringConvertible {
     ///
     /// - Throws: ``FilterMistake`` for anything else, such as an order, or a time relative to now like `24h`.
     public init(_ text: String, about subject: FilterExpression.Subject = .transactions) throws(FilterMistake) {
-        let terms = try FilterExpression(text, about: subject).terms
-        guard let term = terms.first, terms.count == 1, let condition = try term.condition(names: nil, now: 0) else {
-            let example =
-                switch subject {
-                case .transactions: "event:paid"
-                case .exchanges: "host:example.com"
-                }
+        let expression = try FilterExpression(text, about: subject)
+        let filter: TransactionFilter = try expression.filter(names: nil, now: 0)
+        guard let term = expression.terms.first, expression.terms.count == 1, let condition = filter.conditions.first
+        else {
+            let example = subject == .transactions ? "event:paid" : "host:example.com"
             throw FilterMistake(
                 "“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
         }

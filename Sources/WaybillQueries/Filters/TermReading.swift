@@ -25,12 +25,6 @@ extension FilterExpression {
     }
 }
 
-extension FilterExpression.Term {
-    func condition(names: [RecordedName]?, now: Int64) throws(FilterMistake) -> FilterCondition? {
-        try TermReading(term: self, names: names, now: now).condition()
-    }
-}
-
 private struct TermReading {
     let term: FilterExpression.Term
     let names: [RecordedName]?
