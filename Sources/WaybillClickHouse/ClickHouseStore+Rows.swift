@@ -129,7 +129,8 @@ extension ClickHouseStore {
             let newest = try await latest(1, of: before).first
         {
             let its = "gone = 0 AND tx = \(ClickHouseTables.literal(newest))"
-            found.newest = try await tables.numbers(["max(begun_us)"], where: its).first ?? .min
+            found.newest =
+                try await tables.rows("max(begun_us)", where: its) { row in try row.integer(Int64.self) }.first ?? .min
         }
         for case .attribute(let name, _) in filter.terms {
             everywhere.conditions = [.attribute(name, value: nil)]
@@ -153,19 +154,15 @@ extension ClickHouseTables {
         changed.isEmpty ? "" : " AND tx NOT IN (\(list(changed)))"
     }
 
-    fileprivate func numbers(_ columns: [String], where condition: String) async throws(WaybillError) -> [Int64] {
-        try await client.rows(
-            "SELECT \(columns.joined(separator: ", ")) FROM transactions FINAL WHERE \(condition)", reading
-        ) { row in
-            var numbers: [Int64] = []
-            for _ in columns { numbers.append(try row.integer()) }
-            return numbers
-        }.first ?? columns.map { _ in 0 }
+    fileprivate func rows<Value>(
+        _ columns: String, where clauses: String, _ row: (inout RowBinaryReader) throws -> Value
+    ) async throws(WaybillError) -> [Value] {
+        try await client.rows("SELECT \(columns) FROM transactions FINAL WHERE \(clauses)", reading, row)
     }
 
     func exchangeCount(besides changed: Set<GUID>) async throws(WaybillError) -> Int {
-        let among = "gone = 0\(Self.notAmong(changed))"
-        return Int(clamping: try await numbers(["toInt64(sum(length(exchange_parts)))"], where: among).first ?? 0)
+        let (count, among) = ("toInt64(sum(length(exchange_parts)))", "gone = 0\(Self.notAmong(changed))")
+        return try await rows(count, where: among) { row in Int(clamping: try row.integer(Int64.self)) }.first ?? 0
     }
 
     fileprivate func allSources() async throws(WaybillError) -> Set<GUID> {
@@ -173,29 +170,20 @@ extension ClickHouseTables {
     }
 
     fileprivate func attributes(where condition: String) async throws(WaybillError) -> Set<String> {
-        Set(
-            try await client.rows(
-                "SELECT DISTINCT arrayJoin(attribute_names) FROM transactions FINAL WHERE \(condition)", reading
-            ) { row in try row.text() })
+        Set(try await rows("DISTINCT arrayJoin(attribute_names)", where: condition) { row in try row.text() })
     }
 
     fileprivate func openTransactions(where condition: String) async throws(WaybillError) -> [GUID: Int64] {
-        let counts = try await client.rows(
-            """
-            SELECT source, toInt64(count()) FROM transactions FINAL \
-            WHERE \(condition) AND outcome = \(TransactionOutcome.open.rawValue) GROUP BY source
-            """, reading
-        ) { row in (try row.guid(), try row.integer(Int64.self)) }
+        let open = "\(condition) AND outcome = \(TransactionOutcome.open.rawValue) GROUP BY source"
+        let counts = try await rows("source, toInt64(count())", where: open) { row in
+            (try row.guid(), try row.integer(Int64.self))
+        }
         return Dictionary(counts) { first, _ in first }
     }
 
     fileprivate func errors(where condition: String) async throws(WaybillError) -> Set<RecordedError> {
-        let errors = try await client.rows(
-            """
-            SELECT any(error_code), any(error) FROM transactions FINAL \
-            WHERE \(condition) AND has_error = 1 GROUP BY error_identity
-            """, reading
-        ) { row in
+        let failed = "\(condition) AND has_error = 1 GROUP BY error_identity"
+        let errors = try await rows("any(error_code), any(error)", where: failed) { row in
             let code: Int64 = try row.integer()
             return DetailColumn(try row.text()).error(code: code)?.identity
         }
@@ -203,10 +191,8 @@ extension ClickHouseTables {
     }
 
     fileprivate func useCases(where condition: String) async throws(WaybillError) -> [Int] {
-        try await client.rows(
-            "SELECT DISTINCT use_case FROM transactions FINAL WHERE \(condition) ORDER BY use_case LIMIT \(EmptyReason.namedUseCases)",
-            reading
-        ) { row in Int(try row.integer(Int64.self)) }
+        let first = "\(condition) ORDER BY use_case LIMIT \(EmptyReason.namedUseCases)"
+        return try await rows("DISTINCT use_case", where: first) { row in Int(try row.integer(Int64.self)) }
     }
 
     /// Counts the latest values of an attribute in some transactions; `nil` without any.
