@@ -20,12 +20,6 @@ struct ClickHouseTables: Sendable {
         var tombstoneCount: UInt64 = 0
     }
 
-    struct BooksRow: Sendable {
-        /// The first number in `books.arrivals`. The others follow in steps of `ArrivalPlace.writerCount`.
-        var arrival: Int64
-        var books: SourceBooks
-    }
-
     struct FactRow {
         var source: GUID
         /// Zeros if there is no transaction, or an unknown one.

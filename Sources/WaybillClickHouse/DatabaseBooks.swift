@@ -21,8 +21,6 @@ struct DatabaseBooks: Sendable {
         var known: SequenceRanges { SequenceRanges(books.arrivals).union(books.retired).union(erased) }
         private var erased: SequenceRanges { books.share.dropped.filter { $0.reason == .erased }.sequences }
 
-        init(_ row: ClickHouseTables.BooksRow) { (books, first) = (row.books, row.arrival) }
-
         mutating func finish() {
             // Facts can be erased after they were retired, which older rows don't say.
             books.retired = books.retired.subtracting(erased)
@@ -68,7 +66,7 @@ struct DatabaseBooks: Sendable {
             let source = row.books.share.source
             guard !buried.contains(source.installation) else { return }
             rowCount += 1
-            sources[source.id, default: Source(row)].books.merge(row.books)
+            sources[source.id, default: row].books.merge(row.books)
         }
         for id in sources.keys { sources[id]?.finish() }
         guard rowCount == state.bookCount else { throw Incomplete() }
@@ -79,7 +77,7 @@ struct DatabaseBooks: Sendable {
 
 extension ClickHouseTables {
     /// Reads books by source and arrival. `condition` is SQL.
-    func books(where condition: String, _ body: (BooksRow) throws -> Void) async throws(WaybillError) {
+    func books(where condition: String, _ body: (DatabaseBooks.Source) throws -> Void) async throws(WaybillError) {
         // Most sets of a source have the same share, which is decoded once.
         var last: (json: [UInt8], share: TransactionSet.Share)?
         try await client.forEachRow(
@@ -105,7 +103,7 @@ extension ClickHouseTables {
             for index in stride(from: 0, to: retired.count - 1, by: 2) {
                 books.retired.insert(retired[index]...max(retired[index], retired[index + 1]))
             }
-            try body(BooksRow(arrival: arrival, books: books))
+            try body(DatabaseBooks.Source(books: books, first: arrival))
         }
     }
 
@@ -120,7 +118,7 @@ extension ClickHouseTables {
         var sources: [GUID: DatabaseBooks.Source] = [:]
         for some in Array(ids).inChunks(of: Self.idsPerStatement) {
             try await books(where: "source IN (\(Self.list(some)))") { row in
-                sources[row.books.share.source.id, default: DatabaseBooks.Source(row)].books.merge(row.books)
+                sources[row.books.share.source.id, default: row].books.merge(row.books)
             }
         }
         for id in sources.keys { sources[id]?.finish() }

@@ -194,7 +194,7 @@ extension ClickHouseTables {
             let its = [source.appVersion, launch, launch + "\u{1}"].map { [source.app, $0] }
             guard !unused.isDisjoint(with: its) else { return }
             if row.books.heard >= wall { return unused.subtract(its) }
-            sources[source.id, default: (DatabaseBooks.Source(row), its)].source.books.merge(row.books)
+            sources[source.id, default: (row, its)].source.books.merge(row.books)
         }
         // The last ones heard are the likeliest to have any.
         for some in sources.sorted(by: { $0.value.source.books.heard > $1.value.source.books.heard }).inChunks(
