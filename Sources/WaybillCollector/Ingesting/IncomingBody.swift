@@ -40,20 +40,12 @@ struct IncomingBody {
 
     private func decompressed(_ bytes: [UInt8], into room: SharedBudget.Reservation) throws -> [UInt8] {
         var body: [UInt8] = []
-        do {
-            let gunzip = try Gunzip()
-            try gunzip.decompress(bytes) { piece in
-                guard body.count + piece.count <= limits.decompressedByteCount else {
-                    throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
-                }
-                try room.grow(by: piece.count)
-                body.append(contentsOf: piece)
+        try bytes.decompress { piece in
+            guard body.count + piece.count <= limits.decompressedByteCount else {
+                throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
             }
-            try gunzip.finish()
-        } catch Gunzip.Failure.notGzip {
-            throw Problem.notGzip
-        } catch Gunzip.Failure.noMemory {
-            throw Problem.overloaded
+            try room.grow(by: piece.count)
+            body.append(contentsOf: piece)
         }
         room.shrink(by: bytes.count)
         return body
@@ -68,35 +60,19 @@ extension Request {
     }
 }
 
-/// Decompresses a gzip stream (RFC 1952) piece by piece.
-final class Gunzip {
-    private let stream: UnsafeMutablePointer<z_stream>
-    private var output = [UInt8](repeating: 0, count: 64 << 10)
-    private var isBetweenMembers = false
-
-    enum Failure: Error {
-        case notGzip
-        case noMemory
-    }
-
-    init() throws(Failure) {
-        stream = .allocate(capacity: 1)
+extension [UInt8] {
+    /// Decompresses a gzip stream (RFC 1952), and passes the output on in pieces. An error from `take` ends it.
+    fileprivate func decompress(_ take: (ArraySlice<UInt8>) throws -> Void) throws {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        defer { stream.deallocate() }
         stream.initialize(to: z_stream())
         // zlib.h, "inflateInit2", a macro for this function: a window of 15 bits, and 16 for gzip alone.
         guard inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-            stream.deallocate()
-            throw .noMemory
+            throw Problem.overloaded
         }
-    }
-
-    deinit {
-        inflateEnd(stream)
-        stream.deallocate()
-    }
-
-    /// Decompresses bytes and passes the output on in pieces. An error from `take` ends the stream.
-    func decompress(_ bytes: some Collection<UInt8>, _ take: (ArraySlice<UInt8>) throws -> Void) throws {
-        var input = Array(bytes)
+        defer { inflateEnd(stream) }
+        var (input, output) = (self, [UInt8](repeating: 0, count: 64 << 10))
+        var isBetweenMembers = false
         try input.withUnsafeMutableBufferPointer { input in
             stream.pointee.next_in = input.baseAddress
             stream.pointee.avail_in = UInt32(input.count)
@@ -104,28 +80,21 @@ final class Gunzip {
             while stream.pointee.avail_in > 0 || isOutputFull {
                 // RFC 1952, section 2.2: members follow each other without anything between them.
                 if isBetweenMembers { inflateReset(stream) }
-                let (status, count) = inflateOnce()
+                let status = output.withUnsafeMutableBufferPointer { output in
+                    stream.pointee.next_out = output.baseAddress
+                    stream.pointee.avail_out = UInt32(output.count)
+                    return inflate(stream, Z_NO_FLUSH)
+                }
+                let count = output.count - Int(stream.pointee.avail_out)
                 // `Z_BUF_ERROR` is no failure: zlib needs more input.
-                guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw Failure.notGzip }
+                guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(status) else { throw Problem.notGzip }
                 isBetweenMembers = status == Z_STREAM_END
                 isOutputFull = count == output.count
                 try take(output[..<count])
                 if status == Z_BUF_ERROR { break }
             }
         }
-    }
-
-    func finish() throws(Failure) {
-        guard isBetweenMembers else { throw .notGzip }
-    }
-
-    private func inflateOnce() -> (status: Int32, count: Int) {
-        output.withUnsafeMutableBufferPointer { output in
-            stream.pointee.next_out = output.baseAddress
-            stream.pointee.avail_out = UInt32(output.count)
-            let status = inflate(stream, Z_NO_FLUSH)
-            return (status, output.count - Int(stream.pointee.avail_out))
-        }
+        guard isBetweenMembers else { throw Problem.notGzip }
     }
 }
 
