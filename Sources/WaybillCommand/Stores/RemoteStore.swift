@@ -138,7 +138,10 @@ struct RemoteStore: RecordStore {
     }
 
     private func send(_ request: URLRequest) async throws -> Data {
-        let (body, response) = try await exchange(request)
+        let (body, response) = try await answered { () async throws(URLError) in
+            try await http.data(for: request, redirects: .refuse, limit: Self.longestAnswer)
+        }
+        guard body.count <= Self.longestAnswer else { throw notACollector }
         guard !(200..<300).contains(response.statusCode) else { return body }
         throw refusal(response, body)
     }
@@ -179,30 +182,18 @@ struct RemoteStore: RecordStore {
         )
     }
 
-    private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        let (body, response) = try await answered { () async throws(URLError) in
-            try await http.data(for: request, redirects: .refuse, limit: Self.longestAnswer)
-        }
-        guard body.count <= Self.longestAnswer else { throw notACollector }
-        return (body, response)
-    }
-
     private func answered<Body>(
         _ send: () async throws(URLError) -> (Body, URLResponse)
     ) async throws -> (Body, HTTPURLResponse) {
-        do {
+        var cause: String?
+        do throws(URLError) {
             let (body, response) = try await send()
             if let response = response as? HTTPURLResponse { return (body, response) }
         } catch {
             try Task.checkCancellation()
-            throw noAnswer(error)
+            cause = error.localizedDescription
         }
-        throw noAnswer(nil)
-    }
-
-    private func noAnswer(_ error: (any Error)?) -> WaybillError {
-        let cause = error.map { ($0 as? URLError)?.localizedDescription ?? "\($0)" }
-        return WaybillError(.transport, "There is no answer from \(url), or not a whole one.", cause: cause)
+        throw WaybillError(.transport, "There is no answer from \(url), or not a whole one.", cause: cause)
     }
 
     private var notACollector: WaybillError {
