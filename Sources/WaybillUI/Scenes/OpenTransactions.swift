@@ -51,14 +51,9 @@ package final class ScreenTransaction<U: UseCase>: Sendable {
     package func end() { state.withLock { $0.handle.take() }?.finish(.abandoned) }
 }
 
-package enum ScenePhaseDelivery: Sendable {
-    case active, inactive, background
-
+extension TransactionManager {
     /// Flushes early, since the system may delay uploads that begin in the background.
-    package func apply(to transactions: TransactionManager) {
-        switch self {
-        case .active: transactions.startDelivery()
-        case .inactive, .background: transactions.flush { _ in }
-        }
+    package func deliver(whileActive isActive: Bool) {
+        if isActive { startDelivery() } else { flush { _ in } }
     }
 }

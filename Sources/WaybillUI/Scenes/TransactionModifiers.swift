@@ -108,19 +108,8 @@ private struct DeliveringScene<Content: Scene>: Scene {
 
     var body: some Scene {
         content.onChange(of: phase) { phase in
-            ScenePhaseDelivery(phase).apply(to: transactions)
+            transactions.deliver(whileActive: phase == .active)
             if phase == .background { entersBackground() }
-        }
-    }
-}
-
-extension ScenePhaseDelivery {
-    fileprivate init(_ phase: ScenePhase) {
-        switch phase {
-        case .active: self = .active
-        case .inactive: self = .inactive
-        case .background: self = .background
-        @unknown default: self = .inactive
         }
     }
 }
