@@ -26,11 +26,11 @@ struct TransactionComparisonPage {
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
         let notes = notes(on: second)
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
-        let choice = ClockChoice(of: [first, second], shown: clocks) { address(second, $0) }
+        let choice = HTML.clockChoice(of: [first, second], shown: clocks) { address(second, $0) }
         let main: HTML = """
             \(navigation(second))<h1>\(title)</h1>\(told, if: !notes.isEmpty)
             <div class=sides>\(side("First", first, waterfalls[0]))\(side("Second", second, waterfalls[1]))</div>
-            \(choice.html)\(table.html)
+            \(choice)\(table.html)
             \(TransactionComparisonForm(first: one, clocks: clocks, root: "").html)
 
             """

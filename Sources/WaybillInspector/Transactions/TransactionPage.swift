@@ -39,7 +39,7 @@ struct TransactionPage {
             <article class="t \(record.summary.outcome.name)" data-fresh><h2 class=unseen>What happened</h2>\(excerptForm)\(section.content)</article>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
             \(TransactionFile.allCases.map(download))</p>\
-            \(ClockChoice(of: [record], shown: clocks) { address.with("clocks", $0 == .aligned ? nil : $0.rawValue) }.html)\
+            \(HTML.clockChoice(of: [record], shown: clocks) { address.with("clocks", $0 == .aligned ? nil : $0.rawValue) })\
             \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: "../").html)
 
             """
@@ -152,20 +152,12 @@ package enum TransactionFile: String, Sendable, CaseIterable {
     }
 }
 
-struct ClockChoice {
-    private let canChoose: Bool
-    private let shown: ShownClocks
-    private let address: (ShownClocks) -> String
-
+extension HTML {
     /// There is no choice if no clock offset is known.
-    init(of records: [TransactionRecord], shown: ShownClocks, address: @escaping (ShownClocks) -> String) {
-        canChoose = records.contains { $0.clocks?.offsets.isEmpty == false }
-        self.shown = shown
-        self.address = address
-    }
-
-    var html: HTML {
-        guard canChoose else { return "" }
+    static func clockChoice(
+        of records: [TransactionRecord], shown: ShownClocks, address: (ShownClocks) -> String
+    ) -> HTML {
+        guard records.contains(where: { $0.clocks?.offsets.isEmpty == false }) else { return "" }
         let chips = ShownClocks.allCases.map { clocks -> HTML in
             "<li><a class=chip href=\"\(address(clocks))\"\(" aria-current=true", if: clocks == shown)>\(clocks.rawValue)</a>"
         }
