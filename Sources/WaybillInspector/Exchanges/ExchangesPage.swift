@@ -53,7 +53,7 @@ struct ExchangesPage {
             let none = NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address)
             return "<ol class=\"rows net\"></ol>\(none.html)"
         }
-        let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
+        let scale = DurationScale(page.rows.compactMap(\.durationMicroseconds))
         let days = DayMarks(page.rows.map(\.exchange.openedMicroseconds), in: frame.timeZone)
         return """
             <ol class="rows net">\(page.rows.enumerated().map { row($1, scale, day: days[$0]) })</ol>
@@ -61,13 +61,13 @@ struct ExchangesPage {
             """
     }
 
-    private func row(_ record: ExchangeRecord, _ scale: DurationStrip.Scale, day: HTML) -> HTML {
+    private func row(_ record: ExchangeRecord, _ scale: DurationScale, day: HTML) -> HTML {
         let exchange = record.exchange
         let error: HTML = exchange.error.map { "<i title=\"\(Words.error($0))\">\(Words.error($0))</i>" } ?? ""
         return """
             <li id="x-\(record.id.description)" class="\(record.tone)\(day)"><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
             <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.closing ?? exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
-            <small>\(record.belonging)</small> \(DurationStrip(record.durationMicroseconds, scale).html)\
+            <small>\(record.belonging)</small> \(scale.strip(record.durationMicroseconds))\
             <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
             <data class=size>\(exchange.receivedByteCount.map(Words.byteCount) ?? "")</data> \
             \(HTML.moment(exchange.openedMicroseconds, .row, in: frame.timeZone))</a>

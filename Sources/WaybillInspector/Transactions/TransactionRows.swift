@@ -7,14 +7,14 @@ struct TransactionRows {
     private let all: [TransactionSummary]
     private let errorCounts: [GUID: Int]
     private let days: DayMarks
-    private let useCases: [Int: (scale: DurationStrip.Scale, telling: DistinctiveAttributes)]
+    private let useCases: [Int: (scale: DurationScale, telling: DistinctiveAttributes)]
     private let frame: InspectorFrame
 
     init(_ rows: [TransactionSummary], errorCounts: [GUID: Int], in frame: InspectorFrame) {
         (all, self.errorCounts, self.frame) = (rows, errorCounts, frame)
         useCases = Dictionary(grouping: rows, by: \.useCase).mapValues { rows in
             (
-                scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)),
+                scale: DurationScale(rows.compactMap(\.durationMicroseconds)),
                 telling: DistinctiveAttributes(rows.map(\.attributes))
             )
         }
@@ -47,12 +47,12 @@ struct TransactionRows {
     }
 
     private func row(
-        _ summary: TransactionSummary, _ scale: DurationStrip.Scale, reason: String, day: HTML
+        _ summary: TransactionSummary, _ scale: DurationScale, reason: String, day: HTML
     ) -> HTML {
         """
         <li id="t-\(summary.id.description)" class="\(summary.outcome.name)\(day)"><a href="transactions/\(summary.id.description)">\
         \(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span title="\(reason)">\(reason)</span> \
-        <small>\(counts(summary))</small> \(DurationStrip(summary.durationMicroseconds, scale).html)\
+        <small>\(counts(summary))</small> \(scale.strip(summary.durationMicroseconds))\
         <data>\(summary.durationMicroseconds.map(Words.duration) ?? "-")</data> \
         \(HTML.moment(summary.begunMicroseconds, .row, in: frame.timeZone)) \
         <code>\(summary.id.supportCode.description)</code></a>
@@ -110,31 +110,23 @@ extension ListAddress {
     }
 }
 
-struct DurationStrip {
-    struct Scale {
-        let microseconds: Int64
+struct DurationScale {
+    let microseconds: Int64
 
-        /// Outliers above eight times the median have broken bars.
-        init(_ durations: [Int64]) {
-            let sorted = durations.sorted()
-            microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
-        }
-
-        var words: HTML {
-            "<p class=hint>A full bar is \(Words.duration(microseconds)). A longer duration has a gap in its bar.\n"
-        }
+    /// Outliers above eight times the median have broken bars.
+    init(_ durations: [Int64]) {
+        let sorted = durations.sorted()
+        microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
     }
 
-    private let tenths: Int?
-    private let isBroken: Bool
-
-    init(_ duration: Int64?, _ scale: Scale) {
-        tenths = duration.map { min(1000, max(4, Int(Double($0) / Double(scale.microseconds) * 1000))) }
-        isBroken = (duration ?? 0) > scale.microseconds
+    var words: HTML {
+        "<p class=hint>A full bar is \(Words.duration(microseconds)). A longer duration has a gap in its bar.\n"
     }
 
-    var html: HTML {
-        guard let tenths else { return "<svg class=strip aria-hidden=true></svg>" }
+    func strip(_ duration: Int64?) -> HTML {
+        guard let duration else { return "<svg class=strip aria-hidden=true></svg>" }
+        let tenths = min(1000, max(4, Int(Double(duration) / Double(microseconds) * 1000)))
+        let isBroken = duration > microseconds
         let bar: HTML = isBroken ? "<rect width=82% /><rect x=88% width=12% />" : "<rect width=\(percent: tenths)% />"
         return "<svg class=strip aria-hidden=true>\(bar)</svg>"
     }

@@ -101,15 +101,15 @@ import WaybillStore
     }
 
     @Test func anOutlierDoesNotFlattenAllOtherStrips() {
-        #expect(DurationStrip.Scale([10, 20, 30]).microseconds == 30)
-        #expect(DurationStrip.Scale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
-        #expect(DurationStrip.Scale([]).microseconds == 1)
-        let scale = DurationStrip.Scale([10, 20, 30, 40, 1_000_000])
+        #expect(DurationScale([10, 20, 30]).microseconds == 30)
+        #expect(DurationScale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
+        #expect(DurationScale([]).microseconds == 1)
+        let scale = DurationScale([10, 20, 30, 40, 1_000_000])
         #expect(
-            DurationStrip(1_000_000, scale).html.text.matches(of: #/<rect/#).count == 2,
+            scale.strip(1_000_000).text.matches(of: #/<rect/#).count == 2,
             "What is longer than the scale is broken.")
-        #expect(DurationStrip(240, scale).html.text.contains("<rect width=100% />"))
-        #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
+        #expect(scale.strip(240).text.contains("<rect width=100% />"))
+        #expect(DurationScale([]).strip(nil).text == "<svg class=strip aria-hidden=true></svg>")
     }
 
     /// Breaks when a narrow list shows times of several days without a date.
