@@ -171,28 +171,14 @@ struct Histogram {
     }
 }
 
-struct ShareBar {
-    private let whole: Double
-    private let parts: [(tone: String, count: Double)]
-
-    private let isTall: Bool
-
-    init<Number: BinaryInteger>(_ count: Number, of whole: Number, tone: String = "") {
-        self.init([(tone, count)], of: whole)
-    }
-
-    init<Number: BinaryInteger>(_ parts: [(tone: String, count: Number)], of whole: Number, isTall: Bool = false) {
-        self.parts = parts.map { ($0.tone, Double($0.count)) }
-        self.whole = Double(max(1, whole))
-        self.isTall = isTall
-    }
-
-    var html: HTML {
+extension HTML {
+    static func shares(_ parts: [(tone: String, count: Int64)], of whole: Int64, isTall: Bool = false) -> HTML {
+        let whole = Double(max(1, whole))
         var before = 0.0
         let rects = parts.map { tone, count -> HTML in
             guard count > 0 else { return "" }
             let start = Int(min(before / whole, 1) * 100_000)
-            before += count
+            before += Double(count)
             // Make every number above zero visible.
             let end = max(Int(min(before / whole, 1) * 100_000), start + 300)
             return

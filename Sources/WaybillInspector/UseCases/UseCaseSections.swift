@@ -44,7 +44,7 @@ extension UseCaseSection {
     private func stack(_ total: LegsSegment) -> HTML {
         let legs = total.legs.filter { $0.statistics.count > 0 }
         let whole = legs.reduce(0) { $0 + $1.totalMicroseconds }
-        return ShareBar(legs.map { ($0.leg.rawValue, $0.totalMicroseconds) }, of: whole, isTall: true).html
+        return HTML.shares(legs.map { ($0.leg.rawValue, $0.totalMicroseconds) }, of: whole, isTall: true)
     }
 }
 
@@ -58,7 +58,7 @@ extension UseCaseSection {
         let hasBars = rows.contains { !$0.bar.isEmpty }
         let drawings =
             drawings
-            ?? (hasBars ? rows.map { ShareBar($0.bar.map { ($0.tone, $0.count) }, of: $0.whole).html } : [])
+            ?? (hasBars ? rows.map { HTML.shares($0.bar.map { ($0.tone, $0.count) }, of: $0.whole) } : [])
         func titles(_ place: Int) -> HTML {
             let note: HTML = columns[place].column.note.map { " <small>\($0)</small>" } ?? ""
             let title: HTML = "<th scope=col>\(columns[place].title)\(note)"
