@@ -143,13 +143,11 @@ extension InspectedStore {
         guard !value("b").isEmpty else {
             return .page(page.html(without: "Name the second one by its support code or its ID."))
         }
-        if let other = TransactionComparisonAddress.Other(rawValue: value("b")) {
+        if let other = OtherTransaction(rawValue: value("b")) {
             guard let id = try await transaction(other, than: first.summary) else {
                 return .page(page.without(other), status: 404)
             }
-            let address = TransactionComparisonAddress(
-                first: first.summary.id.description, second: id.description, clocks: clocks)
-            return .seeOther(address.path)
+            return .seeOther(clocks.comparison(of: first.summary, with: id.description))
         }
         do {
             let second = redactor.redacted(try await store.transaction(value("b")))
@@ -160,7 +158,7 @@ extension InspectedStore {
     }
 
     private func transaction(
-        _ other: TransactionComparisonAddress.Other, than summary: TransactionSummary
+        _ other: OtherTransaction, than summary: TransactionSummary
     ) async throws -> GUID? {
         var request = ListRequest([.useCase: "\(summary.useCase)", .limit: "2"])
         switch other {

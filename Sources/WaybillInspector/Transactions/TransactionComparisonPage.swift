@@ -46,7 +46,7 @@ struct TransactionComparisonPage {
         return frame.page("\(first.summary.useCaseName) compared with another", .transactions, main: main)
     }
 
-    func without(_ other: TransactionComparisonAddress.Other) -> HTML {
+    func without(_ other: OtherTransaction) -> HTML {
         let name = first.summary.useCaseName
         let reason =
             switch other {
@@ -59,9 +59,7 @@ struct TransactionComparisonPage {
 
     private func navigation(_ second: TransactionRecord?) -> HTML {
         let id = first.summary.id.description
-        let swapped = second.map {
-            TransactionComparisonAddress(first: $0.summary.id.description, second: id, clocks: clocks).path
-        }
+        let swapped = second.map { clocks.comparison(of: $0.summary, with: id) }
         let swap: HTML = swapped.map { "<a href=\"\($0)\">The other way round</a>" } ?? ""
         let copy: HTML = "<button type=button class=copier data-copy=link hidden>Copy link</button>"
         return """
@@ -71,9 +69,7 @@ struct TransactionComparisonPage {
     }
 
     private func address(_ second: TransactionRecord, _ clocks: ShownClocks) -> String {
-        TransactionComparisonAddress(
-            first: first.summary.id.description, second: second.summary.id.description, clocks: clocks
-        ).path
+        clocks.comparison(of: first.summary, with: second.summary.id.description)
     }
 
     private func notes(on second: TransactionRecord) -> [String] {
@@ -123,29 +119,25 @@ struct TransactionComparisonForm {
             """
     }
 
-    private func link(_ other: TransactionComparisonAddress.Other, _ words: String) -> HTML {
-        let address = TransactionComparisonAddress(first: first.id.description, second: other.rawValue, clocks: clocks)
-        return "<a href=\"\(root)\(address.path)\">\(words)</a>"
+    private func link(_ other: OtherTransaction, _ words: String) -> HTML {
+        "<a href=\"\(root)\(clocks.comparison(of: first, with: other.rawValue))\">\(words)</a>"
     }
 }
 
-package struct TransactionComparisonAddress {
-    /// A second transaction by its relation to the first, in the same use case.
-    package enum Other: String, Sendable, CaseIterable {
-        case before
-        case after
-        case succeeded
-    }
+/// A second transaction by its relation to the first, in the same use case.
+enum OtherTransaction: String {
+    case before
+    case after
+    case succeeded
+}
 
-    /// IDs or support codes; the second may be an ``Other``.
-    var first: String
-    var second: String
-    var clocks: ShownClocks
-
+extension ShownClocks {
     /// The path relative to the inspector's root, for example `beside?a=K7QD-3M2X&b=Z2M4-NAR7`.
-    package var path: String {
-        let clocks = clocks == .aligned ? "" : "&clocks=\(clocks.rawValue)"
-        return "beside?a=\(ListAddress.encoded(first))&b=\(ListAddress.encoded(second))\(clocks)"
+    ///
+    /// - Parameter second: An ID, or an ``OtherTransaction``.
+    func comparison(of first: TransactionSummary, with second: String) -> String {
+        let clocks = self == .aligned ? "" : "&clocks=\(rawValue)"
+        return "beside?a=\(first.id)&b=\(ListAddress.encoded(second))\(clocks)"
     }
 }
 
