@@ -7,6 +7,8 @@ struct AgentMessage: Decodable {
     enum ID: Codable {
         case number(Int64)
         case text(String)
+        /// The request could not be read. JSON-RPC wants `null` here, and no missing member.
+        case unknown
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
@@ -22,6 +24,7 @@ struct AgentMessage: Decodable {
             switch self {
             case .number(let number): try container.encode(number)
             case .text(let text): try container.encode(text)
+            case .unknown: try container.encodeNil()
             }
         }
     }
@@ -103,19 +106,9 @@ struct AgentFailure: Encodable {
         var requested: String
     }
 
-    /// `nil` if the request could not be read.
-    var id: AgentMessage.ID?
+    var jsonrpc = "2.0"
+    var id: AgentMessage.ID
     var error: Reason
-
-    private enum CodingKeys: CodingKey { case jsonrpc, id, error }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode("2.0", forKey: .jsonrpc)
-        // JSON-RPC wants `null` here, and no missing member.
-        try container.encode(id, forKey: .id)
-        try container.encode(error, forKey: .error)
-    }
 }
 
 struct AgentNothing: Encodable {
@@ -123,9 +116,7 @@ struct AgentNothing: Encodable {
 }
 
 struct AgentCapabilities: Encodable {
-    struct Tools: Encodable {}
-
-    var tools = Tools()
+    var tools: [String: String] = [:]
 }
 
 struct AgentName: Encodable {

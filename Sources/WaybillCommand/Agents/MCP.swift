@@ -94,19 +94,19 @@ struct AgentServer {
     /// Returns `nil` for a notification, which gets no answer.
     mutating func answer(_ line: BoundedLines.Line) async throws -> [UInt8]? {
         guard case .text(let bytes) = line else {
-            return try failure(nil, .invalidRequest, "A message has at most \(BoundedLines.limit) bytes.")
+            return try failure(.unknown, .invalidRequest, "A message has at most \(BoundedLines.limit) bytes.")
         }
         guard !bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) else { return nil }
         guard bytes.jsonDepth(isAtMost: Self.depthLimit) else {
-            return try failure(nil, .invalidRequest, "A message has at most \(Self.depthLimit) levels.")
+            return try failure(.unknown, .invalidRequest, "A message has at most \(Self.depthLimit) levels.")
         }
         let message: AgentMessage
         do {
             message = try JSONDecoder().decode(AgentMessage.self, from: Data(bytes))
         } catch let error as DecodingError {
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
-            guard isJSON else { return try failure(nil, .parseError, "The line is no JSON.") }
-            return try failure(nil, .invalidRequest, "The line is no JSON-RPC 2.0 request: \(error.place).")
+            guard isJSON else { return try failure(.unknown, .parseError, "The line is no JSON.") }
+            return try failure(.unknown, .invalidRequest, "The line is no JSON-RPC 2.0 request: \(error.place).")
         }
         guard let id = message.id, let method = message.method else { return nil }
         if let version = message.params?.meta?.version, !Self.versions.contains(version) {
@@ -134,7 +134,7 @@ struct AgentServer {
     }
 
     private func failure(
-        _ id: AgentMessage.ID?, _ code: AgentFailure.Code, _ message: String, _ data: AgentFailure.Versions? = nil
+        _ id: AgentMessage.ID, _ code: AgentFailure.Code, _ message: String, _ data: AgentFailure.Versions? = nil
     ) throws -> [UInt8] {
         try encoded(AgentFailure(id: id, error: AgentFailure.Reason(code: code.rawValue, message: message, data: data)))
     }
