@@ -15,7 +15,15 @@ struct FactRange: Sendable {
         return isOutside ? "\(ClickHouseTables.noTransaction) AND \(its)" : its
     }
 
-    func contains(_ transaction: GUID) -> Bool { !isOutside && transaction > after && transaction <= last }
+    func contains(_ part: StrandedPart) -> Bool {
+        !isOutside && part.transaction > after && part.transaction <= last
+    }
+}
+
+/// A part whose facts are stored without a transaction, because they arrived before its opening.
+struct StrandedPart: Sendable {
+    var id: FactID
+    var transaction: GUID
 }
 
 /// Reads all facts of the database, a range of them at a time.
@@ -25,7 +33,7 @@ struct FactRangeReader {
 
     private let tables: ClickHouseTables
     let books: DatabaseBooks
-    private let stranded: [FactID: GUID]
+    private let stranded: [FactID: StrandedPart]
     private var ranges: ArraySlice<FactRange>
     /// The number of facts to come; `nil` if not all of the books are read.
     private var missing: Int64?
@@ -44,7 +52,9 @@ struct FactRangeReader {
         if isWhole { ranges += try await tables.ranges(areOutside: false, ofAbout: count) }
         self.ranges = ranges[...]
         missing = isWhole ? self.books.factCount : nil
-        stranded = ranges.isEmpty ? [:] : try await tables.strandedParts()
+        stranded = Dictionary(
+            ranges.isEmpty ? [] : try await tables.strandedParts().map { ($0.id, $0) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// Facts with the heads of their sources, and spans.
@@ -68,7 +78,7 @@ struct FactRangeReader {
             if content.books.last?.share.source.id != row.source { content.books.append(source.head) }
             content.books[content.books.count - 1].share.facts.append(row.fact)
         }
-        let its = stranded.filter { range.contains($0.value) }.map(\.key)
+        let its = stranded.values.filter(range.contains).map(\.id)
         try await tables.unplacedFacts(its, by: "part", add)
         try await tables.facts(where: range.sql) { row in
             let isStranded = range.isOutside && stranded[FactID(source: row.source, sequence: row.fact.part)] != nil
@@ -154,20 +164,20 @@ extension ClickHouseTables {
     private static let partsPerStatement = 500
 
     /// Returns the parts of some sources whose facts arrived before their opening; `nil` for all sources.
-    func strandedParts(of sources: Set<GUID>? = nil) async throws(WaybillError) -> [FactID: GUID] {
+    func strandedParts(of sources: Set<GUID>? = nil) async throws(WaybillError) -> [StrandedPart] {
         try await stranded(try await unplacedParts(of: sources))
     }
 
     /// Returns those of some parts whose opening has arrived.
-    func stranded(_ parts: [FactID]) async throws(WaybillError) -> [FactID: GUID] {
-        var stranded: [FactID: GUID] = [:]
+    func stranded(_ parts: [FactID]) async throws(WaybillError) -> [StrandedPart] {
+        var stranded: [StrandedPart] = []
         for some in parts.inChunks(of: Self.partsPerStatement) {
-            try await client.forEachRow(
+            stranded += try await client.rows(
                 "SELECT source, sequence, tx FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))",
                 reading
             ) { row in
-                let part = FactID(source: try row.guid(), sequence: try row.integer())
-                stranded[part] = try row.guid()
+                StrandedPart(
+                    id: FactID(source: try row.guid(), sequence: try row.integer()), transaction: try row.guid())
             }
         }
         return stranded

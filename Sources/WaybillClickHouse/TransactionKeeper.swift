@@ -166,7 +166,7 @@ extension ClickHouseTables {
         // Facts from before their opening are stored without a transaction.
         if changed.remove(Self.none) != nil || !ended.isEmpty {
             let sources = Set(changes.books.map(\.share.source.id))
-            changed.formUnion(try await strandedParts(of: sources).values)
+            changed.formUnion(try await strandedParts(of: sources).map(\.transaction))
         }
         return changed
     }

@@ -95,7 +95,7 @@ struct TransactionLoader {
         var transactions = Set(found.map(\.transaction))
         transactions.remove(ClickHouseTables.none)
         let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
-        transactions.formUnion(try await tables.stranded(Array(parts)).values)
+        transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
         // Exchanges outside of transactions count among the nearest, too.
         for row in unplaced { facts.rows[row.id] = row }
         try await load(transactions)

@@ -57,7 +57,7 @@ struct WorkingSetLoader {
             }
         ).subtracting(here)
         let placed = try await tables.stranded(Array(continued))
-        var transactions = Set(opened.map(\.transaction)).union(placed.values)
+        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
         for share in shares { transactions.formUnion(try await loadErased(by: share)) }
         let known = Set(shares.compactMap(\.source.installation))
         names = try await tables.names(behind: 0)
@@ -166,7 +166,7 @@ struct WorkingSetLoader {
         try await tables.unplacedFacts(Array(exchanges.subtracting(rows.keys)), by: "sequence") { row in
             rows[row.id] = row
         }
-        return Array(try await tables.stranded(Array(parts)).values)
+        return try await tables.stranded(Array(parts)).map(\.transaction)
     }
 
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
@@ -216,8 +216,8 @@ struct WorkingSetLoader {
                 FactID(source: $0.source, sequence: $0.fact.part)
             })
         // These came before their opening, and are in the row of its transaction.
-        let known = try await tables.stranded(Array(parts))
-        rows = rows.filter { known[FactID(source: $0.key.source, sequence: $0.value.fact.part)] == nil }
+        let known = Set(try await tables.stranded(Array(parts)).map(\.id))
+        rows = rows.filter { !known.contains(FactID(source: $0.key.source, sequence: $0.value.fact.part)) }
     }
 
     /// Loads facts that are stored without a transaction. `condition` is SQL.
