@@ -117,7 +117,11 @@ extension FilterCondition: Encodable, CustomStringConvertible {
         let filter: TransactionFilter = try expression.filter(names: nil, now: 0)
         guard let term = expression.terms.first, expression.terms.count == 1, let condition = filter.conditions.first
         else {
-            let example = subject == .transactions ? "event:paid" : "host:example.com"
+            let example =
+                switch subject {
+                case .transactions: "event:paid"
+                case .exchanges: "host:example.com"
+                }
             throw FilterMistake(
                 "“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
         }

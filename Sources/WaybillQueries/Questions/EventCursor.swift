@@ -8,6 +8,8 @@ struct TimePoint {
     var wall: Int64
     /// The index in the names of ``SourceDirectory``; negative for a point that is not an event.
     var name: Int
+
+    static let (begun, finished) = (-1, -2)
 }
 
 extension TimePoint {
@@ -127,11 +129,13 @@ struct EventCursor: TransactionRange {
 }
 
 extension TransactionCursor.Transaction {
-    var begin: TimePoint { TimePoint(source: source, sequence: sequence, at: at, wall: begun, name: -1) }
+    var begin: TimePoint { TimePoint(source: source, sequence: sequence, at: at, wall: begun, name: TimePoint.begun) }
 
     func end(_ sources: SourceDirectory) -> TimePoint? {
         closing.map {
-            TimePoint(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2)
+            TimePoint(
+                source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source),
+                name: TimePoint.finished)
         }
     }
 }

@@ -51,7 +51,7 @@ struct PointMatcher {
         var unknown = UnknownNames()
         for point in points {
             guard case .event(let name) = point else {
-                names.append(point == .begun ? -1 : -2)
+                names.append(point == .begun ? TimePoint.begun : TimePoint.finished)
                 continue
             }
             guard useCase != nil else {
