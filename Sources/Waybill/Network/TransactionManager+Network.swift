@@ -93,10 +93,8 @@ extension SourceRegistry {
 extension Fact.ExchangeOpened {
     init(_ request: RecordingDraft.ExchangeOpened, settings: RecordingSettings) {
         let redactor = settings.redactor
-        let address = redactor.url(request.url)
-        self.init(
-            role: request.role, method: redactor.method(request.method), scheme: address.scheme, host: address.host,
-            port: address.port, path: address.path, query: address.query,
-            headerFields: redactor.headerFields(settings.options.network.headers.applied(to: request.headerFields)))
+        self = redactor.url(request.url)
+        (role, method) = (request.role, redactor.method(request.method))
+        headerFields = redactor.headerFields(settings.options.network.headers.applied(to: request.headerFields))
     }
 }

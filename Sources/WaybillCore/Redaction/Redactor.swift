@@ -188,32 +188,15 @@ extension Fact.Transfer: Redactable {
     }
 }
 
-package struct RedactedURL: Equatable, Sendable {
-    package var scheme: String?
-    package var host: String?
-    /// `nil` for the scheme's default.
-    package var port: Int?
-    package var path = ""
-    package var query: String?
-
-    package init() {}
-}
-
 extension Redactor {
     package func wholeURL(_ url: String) -> String {
         // A server records URLs without a scheme, and their host must not be taken for one: `localhost:8080/login`.
         let hasScheme = url.contains("://")
-        let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
-        var result = parts.scheme.map { "\($0)://" } ?? ""
-        result += parts.host ?? ""
-        if let port = parts.port { result += ":\(port)" }
-        result += parts.path
-        if let query = parts.query { result += "?\(query)" }
-        return result
+        return self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)").url
     }
 
-    package func url(_ url: String) -> RedactedURL {
-        var result = RedactedURL()
+    package func url(_ url: String) -> Fact.ExchangeOpened {
+        var result = Fact.ExchangeOpened(method: "", path: "")
         var rest = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
         if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
             result.query = text(form(rest[(mark + 1)...])).cut(to: Limits.fieldLength)

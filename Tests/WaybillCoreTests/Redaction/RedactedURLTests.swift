@@ -6,9 +6,9 @@ import WaybillCore
     let redactor = Redactor()
 
     private func parts(_ scheme: String?, _ host: String?, _ port: Int?, _ path: String, _ query: String?)
-        -> RedactedURL
+        -> Fact.ExchangeOpened
     {
-        var url = RedactedURL()
+        var url = Fact.ExchangeOpened(method: "", path: "")
         (url.scheme, url.host, url.port, url.path, url.query) = (scheme, host, port, path, query)
         return url
     }
