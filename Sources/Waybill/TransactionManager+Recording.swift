@@ -202,7 +202,7 @@ extension TransactionManager {
         }
         let isEverything = selection == .all
         guard let source = await sources.drainedSource() else {
-            if isEverything { sources.noteErasure(from: nil, isEverything: true) }
+            if isEverything { sources.noteErasure(nil, true) }
             return Erasure()
         }
         defer { sources.changes.tell(.reload) }
@@ -212,7 +212,7 @@ extension TransactionManager {
         }
         return try await source.writer.run { [sources] opened, store in
             // Also if the rows are gone but their bytes are not, since uploads contain them, too.
-            defer { sources.noteErasure(from: store, isEverything: isEverything) }
+            defer { sources.noteErasure(store, isEverything) }
             let scope = selection.scope(installation: opened.source.installation)
             return try source.writer.erase(scope, from: store, at: wall)
         }

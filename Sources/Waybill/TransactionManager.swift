@@ -238,15 +238,14 @@ public final class TransactionManager: Sendable {
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
         self.diagnostics = Diagnostics(diagnostics)
-        sources = SourceRegistry(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
-        if let clock = settings?.options.clock {
-            sources.whenErased { [flusher] store, isEverything in
-                flusher.endUploads(in: store, isEverything: isEverything, at: clock.uptimeMicroseconds())
-            }
+        let clock = settings?.options.clock
+        sources = SourceRegistry(settings, diagnostics: self.diagnostics) { [flusher] store, isEverything in
+            guard let clock else { return }
+            flusher.endUploads(in: store, isEverything: isEverything, at: clock.uptimeMicroseconds())
         }
-        let clock = settings?.options.clock as? any RuleSchedule
-        rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
+        let schedule = clock as? any RuleSchedule
+        rules = NetworkRules(canBeOn: settings != nil) { schedule ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
         #if canImport(Darwin)

@@ -13,22 +13,14 @@ package final class SourceRegistry: Sendable {
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
     private let contextProblem = Locked<WaybillError?>(nil)
-    private let erasureHandler = Locked<(@Sendable (Store?, Bool) -> Void)?>(nil)
-
-    func whenErased(_ handler: @escaping @Sendable (_ store: Store?, _ isEverything: Bool) -> Void) {
-        erasureHandler.withLock { $0 = handler }
-    }
-
-    func noteErasure(from store: Store?, isEverything: Bool) {
-        let handler: (@Sendable (Store?, Bool) -> Void)? = erasureHandler.withLock { handler in handler }
-        handler?(store, isEverything)
-    }
+    let noteErasure: @Sendable (_ store: Store?, _ isEverything: Bool) -> Void
 
     let diagnostics: Diagnostics
 
     package func noteUncorrelated(_ sentence: String) { diagnostics.note(.uncorrelated, about: sentence) }
 
-    init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
+    init(_ settings: RecordingSettings?, diagnostics: Diagnostics, erased: @escaping @Sendable (Store?, Bool) -> Void) {
+        noteErasure = erased
         self.diagnostics = diagnostics
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.options.recording == .on)
@@ -201,7 +193,7 @@ package final class SourceRegistry: Sendable {
             try settings.mark?.set(isOn: mode == .on)
             if mode == .off, settings.options.erasesPendingWhenOff, let store {
                 defer { changes.tell(.reload) }
-                defer { noteErasure(from: store, isEverything: false) }
+                defer { noteErasure(store, false) }
                 _ = try source.writer.erase(.pending, from: store, at: settings.options.clock.wallMicroseconds())
             }
             return nil
