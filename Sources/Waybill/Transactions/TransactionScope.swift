@@ -216,12 +216,12 @@ public struct TransactionParent: Hashable, Sendable {
     /// The current task's innermost transaction; `nil` outside any.
     public static var current: TransactionParent? {
         // Children of an unrecorded transaction attach to its nearest recorded ancestor.
-        TransactionScope.innermost { $0.sequence > 0 }.map { TransactionParent($0) }
+        TransactionScope.innermost { $0.sequence > 0 }.map(parent)
     }
 
     /// Returns a transaction of this process as the parent. A child of an unrecorded transaction has no parent.
     public static func transaction(_ transaction: any TransactionHandle) -> TransactionParent {
-        TransactionParent(transaction.untyped.part)
+        parent(transaction.untyped.part)
     }
 
     /// Returns a parent by its ID, such as one from an earlier launch.
@@ -229,19 +229,11 @@ public struct TransactionParent: Hashable, Sendable {
         TransactionParent(transaction: id, root: id, trace: id, otherVendors: nil, part: nil)
     }
 
-    private init(_ part: OpenPart) {
-        self.init(
+    private static func parent(_ part: OpenPart) -> TransactionParent {
+        TransactionParent(
             transaction: part.transaction, root: part.root, trace: part.trace,
             otherVendors: part.otherVendors,
             part: FactID(source: part.source?.id ?? part.transaction, sequence: part.sequence))
-    }
-
-    private init(transaction: GUID, root: GUID, trace: GUID, otherVendors: String?, part: FactID?) {
-        self.transaction = transaction
-        self.root = root
-        self.trace = trace
-        self.otherVendors = otherVendors
-        self.part = part
     }
 }
 
