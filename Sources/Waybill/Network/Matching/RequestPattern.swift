@@ -137,13 +137,6 @@ extension KeyedDecodingContainer<MemberKey> {
         return (.microseconds(shortest), longest.map { .microseconds($0) })
     }
 
-    func required<Value>(_ value: Value?, _ key: Key) throws -> Value {
-        guard let value else {
-            throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: ""))
-        }
-        return value
-    }
-
     func failure(_ key: Key, _ message: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath + [key], debugDescription: message))
     }

@@ -77,9 +77,7 @@ extension NetworkRule: Codable {
         let actions = [
             try members.value(NetworkRule.Response.self, "mock").map(Action.mock),
             try members.value(NetworkRule.Throttle.self, "throttle").map(Action.throttle),
-            try members.value(Failure.self, "fail").map {
-                Action.fail($0.code, after: $0.delay, upTo: $0.maximumDelay)
-            },
+            try members.value(Failure.self, "fail").map(\.action),
             try members.value(Cut.self, "cut").map { Action.cut(afterByteCount: $0.byteCount) },
         ].compactMap { $0 }
         self.init(
@@ -126,26 +124,21 @@ extension NetworkRule: Codable {
 }
 
 private struct Failure: Decodable {
-    var code: URLError.Code
-    var delay: Duration
-    var maximumDelay: Duration?
+    var action: NetworkRule.Action
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.members("code", "delay_us", "longest_delay_us")
-        code = try Self.code(members)
-        (delay, maximumDelay) = try members.delay("delay_us", "longest_delay_us")
-    }
-
-    private static func code(_ members: KeyedDecodingContainer<MemberKey>) throws -> URLError.Code {
         // Apple platforms accept every number as a code; others only known ones.
         let code: URLError.Code? =
             if let name = try? members.decode(String.self, forKey: "code") {
                 URLError.Code(name: name)
             } else {
-                URLError.Code(rawValue: try members.required(members.integer("code", in: -9999 ... -1), "code"))
+                URLError.Code(
+                    rawValue: try members.integer("code", in: -9999 ... -1) ?? members.decode(Int.self, forKey: "code"))
             }
         guard let code else { throw members.failure("code", "no code of URLError is that") }
-        return code
+        let (delay, longest) = try members.delay("delay_us", "longest_delay_us")
+        action = .fail(code, after: delay, upTo: longest)
     }
 }
 
