@@ -320,15 +320,7 @@ package enum JSONPointer {
     }
 
     private static func escaped(_ token: String) -> String {
-        var result = ""
-        for scalar in token.unicodeScalars.prefix(64) {
-            switch scalar {
-            case "~": result += "~0"
-            case "/": result += "~1"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+        token.unicodeScalars.prefix(64).map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
     }
 }
 
