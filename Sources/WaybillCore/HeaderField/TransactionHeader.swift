@@ -35,19 +35,13 @@ public struct TransactionHeader: Hashable, Sendable {
         else { return nil }
         self.init(transaction: transaction, useCase: useCase)
 
-        switch item.parameters["s"] {
-        case nil: break
-        case .string(let text)?:
-            guard let source = GUID(text) else { return nil }
+        if let told = item.parameters["s"] {
+            guard case .string(let text) = told, let source = GUID(text) else { return nil }
             self.source = source
-        default: return nil
         }
-        switch item.parameters["n"] {
-        case nil: break
-        case .integer(let exchange)?:
-            guard exchange >= 1, source != nil else { return nil }
+        if let told = item.parameters["n"] {
+            guard case .integer(let exchange) = told, exchange >= 1, source != nil else { return nil }
             self.exchange = exchange
-        default: return nil
         }
     }
 }
@@ -102,9 +96,9 @@ extension TransactionHeader {
         package var isAmbiguous: Bool { isLegacy && name.lowercased() == TransactionHeader.fieldName.lowercased() }
 
         package func fields(_ header: TransactionHeader) -> [String: String] {
-            isLegacy
-                ? [TransactionHeader.fieldName: header.description, name: header.legacyDescription]
-                : [name: header.description]
+            guard isLegacy else { return [name: header.description] }
+            let old = LegacyID(transaction: header.transaction, useCase: header.useCase)
+            return [TransactionHeader.fieldName: header.description, name: old.description]
         }
 
         /// Reads a received header, and returns whether any of its fields exists. `field` must ignore case.
@@ -153,6 +147,4 @@ extension TransactionHeader {
         }
         self.init(transaction: id.transaction, useCase: useCase)
     }
-
-    var legacyDescription: String { LegacyID(transaction: transaction, useCase: useCase).description }
 }
