@@ -65,12 +65,10 @@ public struct TransactionTracer: Tracer {
         // The early exit is cheap, because most spans of a process may be outside any transaction.
         guard scope != nil || next != nil else { return TransactionSpan(context: context, record: nil) }
         let instant = instant()
-        var forwarded: (any Tracing.Span)?
-        if let next {
-            follow(scope?.part, in: &context, isTold: incoming?[TraceParent.fieldName] != nil, next)
-            let span = start(next, operationName, context, kind, instant, function, fileID, line)
-            (forwarded, context) = (span, span.context)
-        }
+        if let next { follow(scope?.part, in: &context, isTold: incoming?[TraceParent.fieldName] != nil, next) }
+        let forwarded = next?.startSpan(
+            operationName, context: context, ofKind: kind, at: instant, function: function, file: fileID, line: line)
+        if let forwarded { context = forwarded.context }
         let record = SpanRecord(
             operationName, kind, part: scope?.part, joined: joined, transactions: transactions, next: forwarded,
             startNanoseconds: instant.nanosecondsSinceEpoch)
@@ -88,15 +86,6 @@ public struct TransactionTracer: Tracer {
         let parent = part.cause ?? FactID(source: source.id, sequence: part.sequence)
         guard !isTold, let told = TraceParent(of: part.trace, parent: SpanID(parent)) else { return }
         next.extract([TraceParent.fieldName: told.description], into: &context, using: FieldExtractor())
-    }
-
-    private func start(
-        _ tracer: some Tracer, _ name: String, _ context: ServiceContext, _ kind: SpanKind,
-        _ instant: some TracerInstant,
-        _ function: String, _ file: String, _ line: UInt
-    ) -> any Tracing.Span {
-        tracer.startSpan(
-            name, context: context, ofKind: kind, at: instant, function: function, file: file, line: line)
     }
 
     public func activeSpan(identifiedBy context: ServiceContext) -> TransactionSpan? {
