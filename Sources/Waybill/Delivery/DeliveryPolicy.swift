@@ -71,14 +71,7 @@ package struct CollectorResponse {
     let data: Data
     let response: URLResponse
     let place: String
-    let isCut: Bool
-
-    init(data: Data, response: URLResponse, from place: String, isCut: Bool = false) {
-        self.data = data
-        self.response = response
-        self.place = place
-        self.isCut = isCut
-    }
+    var isCut = false
 
     /// The maximum size of a receipt: it may have a rejection with its reason for every fact.
     static func byteLimit(factCount: Int) -> Int { (64 << 10) + 2_500 * factCount }
@@ -108,20 +101,15 @@ package struct CollectorResponse {
             )
         }
         // A fact that is rejected twice would be counted twice.
-        let places = Set(receipt.rejections.map { Place(source: $0.source, number: Int64($0.index)) })
+        let places = Set(receipt.rejections.map { FactID(source: $0.source, sequence: Int64($0.index)) })
         let sequences = receipt.rejections.compactMap { rejection in
-            rejection.sequence.map { Place(source: rejection.source, number: $0) }
+            rejection.sequence.map { FactID(source: rejection.source, sequence: $0) }
         }
         guard places.count == receipt.rejections.count, Set(sequences).count == sequences.count else {
             throw unknown("The receipt from \(place) names a rejected fact twice; the facts stay pending.")
         }
         receipt.retryAfter = retryAfter(now: now)
         return receipt
-    }
-
-    private struct Place: Hashable {
-        var source: GUID
-        var number: Int64
     }
 
     /// A server of version 0.0.1 accepts the facts that were sent with any 2xx.

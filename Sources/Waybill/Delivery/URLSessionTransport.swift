@@ -140,7 +140,7 @@ public final class URLSessionTransport: FlushTransport {
                         as (Data, URLResponse)?
                 }
             guard let (data, response) = answer else { throw SetUnderWay() }
-            return CollectorResponse(data: data, response: response, from: place, isCut: data.count > limit)
+            return CollectorResponse(data: data, response: response, place: place, isCut: data.count > limit)
         } catch let error as URLError {
             try Task.checkCancellation()
             throw Delivery.Failure(

@@ -19,7 +19,7 @@ import FoundationNetworking
             let response = HTTPURLResponse(
                 url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": Receipt.mediaType])
         else { return false }
-        let answer = CollectorResponse(data: Data(receipt.encoded()), response: response, from: "collector.example")
+        let answer = CollectorResponse(data: Data(receipt.encoded()), response: response, place: "collector.example")
         return (try? answer.receipt(for: set, now: Date(timeIntervalSince1970: 0))) != nil
     }
 
