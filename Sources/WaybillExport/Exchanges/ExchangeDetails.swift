@@ -29,27 +29,19 @@ package struct ExchangeDetails {
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
 
     package var words: [String] {
-        var facts = exchange.durationWords(caused)
-        if let state = exchange.state, state != .completed, exchange.status != nil { facts.append(state.name) }
         let transfer = exchange.transfer
         let rule = [transfer.isMocked ? "mocked" : nil, transfer.rule.map { "rule \($0)" }].compactMap(\.self)
-        if !rule.isEmpty { facts.append(rule.joined(separator: ", ")) }
         // A short remark about missing bodies is enough, since a report may have thousands.
-        if let count = exchange.sentByteCount {
-            facts.append(
-                "sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil && transfer.webSocket == nil ? ", not kept" : "")"
-            )
-        }
-        if let received = exchange.receivedWords { facts.append(received) }
-        if let socket = transfer.webSocket { facts.append(socket.words) }
-        if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
-        if let isReused = transfer.isConnectionReused {
-            facts.append(isReused ? "connection reused" : "new connection")
-        }
-        if let timing = ExchangeTiming(exchange), timing.phases.count == 2 {
-            facts.append("first byte \(Words.duration(timing.wait))")
-        }
-        return facts
+        let isNotKept = bodies.request == nil && transfer.webSocket == nil
+        let facts: [String?] = [
+            exchange.state == .completed || exchange.status == nil ? nil : exchange.state?.name,
+            rule.isEmpty ? nil : rule.joined(separator: ", "),
+            exchange.sentByteCount.map { "sent \(Words.byteCount($0))\($0 > 0 && isNotKept ? ", not kept" : "")" },
+            exchange.receivedWords, transfer.webSocket?.words, transfer.httpVersion.map { "HTTP/\($0)" },
+            transfer.isConnectionReused.map { $0 ? "connection reused" : "new connection" },
+            ExchangeTiming(exchange).flatMap { $0.phases.count == 2 ? "first byte \(Words.duration($0.wait))" : nil },
+        ]
+        return exchange.durationWords(caused) + facts.compactMap(\.self)
     }
 
     /// For two phases, `words` already contains their border.
