@@ -58,20 +58,22 @@ package struct ExchangeText {
             let after = Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds)
             facts.append(.fact("redirect", "\(redirect.status) after \(after) to \(redirect.url)"))
         }
-        let sizes = sizes
-        if !sizes.isEmpty { facts.append(.fact("sizes", sizes.joined(separator: " · "))) }
-        let connection = connection
-        if !connection.isEmpty { facts.append(.fact("connection", connection.joined(separator: " · "))) }
-        if let socket = exchange.transfer.webSocket { facts.append(.fact("messages", socket.words)) }
-        if let rule = exchange.transfer.rule { facts.append(.fact("rule", rule)) }
-        if let transaction = record.transaction {
-            facts.append(.fact("transaction", "\(record.useCaseName ?? "") \(transaction.supportCode)  \(transaction)"))
-        } else {
-            facts.append(.fact("transaction", "none"))
-        }
+        let transfer = exchange.transfer
+        let isReused = transfer.isConnectionReused.map { $0 ? "reused" : "new" }
+        let transaction = record.transaction.map { "\(record.useCaseName ?? "") \($0.supportCode)  \($0)" } ?? "none"
         let app = [record.source.app, record.source.appVersion].filter { !$0.isEmpty }.joined(separator: " ")
-        facts.append(.fact("source", app + (exchange.role == .server ? ", as the server" : "")))
-        facts.append(.fact("exchange", "\(exchange.id.code)  \(exchange.id)"))
+        let role = exchange.role == .server ? ", as the server" : ""
+        let others: [(name: String, words: [String?])] = [
+            ("sizes", [exchange.sentByteCount.map { "sent \(Words.byteCount($0))" }, exchange.receivedWords]),
+            ("connection", [transfer.httpVersion.map { "HTTP/\($0)" }, isReused]),
+            ("messages", [transfer.webSocket?.words]), ("rule", [transfer.rule]),
+            ("transaction", [transaction]), ("source", [app + role]),
+            ("exchange", ["\(exchange.id.code)  \(exchange.id)"]),
+        ]
+        for (name, words) in others {
+            let known = words.compactMap(\.self)
+            if !known.isEmpty { facts.append(.fact(name, known.joined(separator: " · "))) }
+        }
         return facts
     }
 
@@ -79,18 +81,6 @@ package struct ExchangeText {
         let state = Words.state(record.state)
         let duration = ExchangeTiming(exchange).map { " after \(Words.duration($0.total))" } ?? ""
         return exchange.status.map { "\($0), \(state)\(duration)" } ?? state + duration
-    }
-
-    private var sizes: [String] {
-        [exchange.sentByteCount.map { "sent \(Words.byteCount($0))" }, exchange.receivedWords].compactMap(\.self)
-    }
-
-    private var connection: [String] {
-        [
-            exchange.transfer.httpVersion.map { "HTTP/\($0)" },
-            exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" },
-        ]
-        .compactMap(\.self)
     }
 
     private var timing: [Line] {
