@@ -140,12 +140,8 @@ struct SpanExchange {
 
     /// `nil` unless it is a client or server span with an HTTP or RPC method.
     init?(_ span: ReceivedSpan, error: RecordedError?, redactor: Redactor) {
-        let role: ExchangeRole
-        switch span.kind {
-        case .client: role = .client
-        case .server: role = .server
-        case .internal, .producer, .consumer: return nil
-        }
+        guard span.kind == .client || span.kind == .server else { return nil }
+        let role: ExchangeRole = span.kind == .client ? .client : .server
         let attributes = span.attributes
         if let method = attributes.text("http.request.method", "http.method") {
             opened = Fact.ExchangeOpened(
@@ -163,7 +159,7 @@ struct SpanExchange {
         }
         if opened.host == nil {
             let name = attributes.text("server.address", "http.host", "net.host.name", "net.peer.name")
-            let port = attributes.number("server.port", "net.host.port", "net.peer.port")
+            let port = attributes.number(["server.port", "net.host.port", "net.peer.port"])
             let address = name.map { redactor.url("//\($0.authority(port: port))") }
             opened.host = address?.host
             opened.port = opened.port ?? address?.port
@@ -174,17 +170,12 @@ struct SpanExchange {
         opened.headerFields = Self.headerFields(of: attributes, "http.request.header.")
         // The exchange gets its number later.
         closed = Fact.ExchangeClosed(exchange: 0, state: .completed)
-        closed.status = attributes.number("http.response.status_code", "http.status_code").flatMap {
+        closed.status = attributes.number(["http.response.status_code", "http.status_code"]).flatMap {
             (100...999).contains($0) ? Int($0) : nil
         }
-        closed.sentByteCount = attributes.count(
-            role == .client
-                ? ["http.request.body.size", "http.request_content_length"]
-                : ["http.response.body.size", "http.response_content_length"])
-        closed.receivedByteCount = attributes.count(
-            role == .client
-                ? ["http.response.body.size", "http.response_content_length"]
-                : ["http.request.body.size", "http.request_content_length"])
+        let request = attributes.count(["http.request.body.size", "http.request_content_length"])
+        let response = attributes.count(["http.response.body.size", "http.response_content_length"])
+        (closed.sentByteCount, closed.receivedByteCount) = role == .client ? (request, response) : (response, request)
         closed.headerFields = Self.headerFields(of: attributes, "http.response.header.")
         closed.transfer.httpVersion = attributes.text("network.protocol.version", "http.flavor")
         if span.hasFailed, closed.status == nil {
@@ -218,7 +209,7 @@ struct SpanExchange {
     }
 
     private static func rpcError(of attributes: Attributes) -> RecordedError? {
-        if let code = attributes.number("rpc.grpc.status_code") { return GRPCStatus.error(Int(clamping: code)) }
+        if let code = attributes.number(["rpc.grpc.status_code"]) { return GRPCStatus.error(Int(clamping: code)) }
         guard let name = attributes.text("rpc.response.status_code") else { return nil }
         return GRPCStatus.code(named: name).map(GRPCStatus.error)
             ?? RecordedError(domain: GRPCStatus.domain, code: 0, name: name)
@@ -240,13 +231,11 @@ extension Attributes {
         return nil
     }
 
-    fileprivate func number(_ names: String...) -> Int64? { number(of: names) }
-
     fileprivate func count(_ names: [String]) -> Int64? {
-        number(of: names).flatMap { (0...Limits.largestInteger).contains($0) ? $0 : nil }
+        number(names).flatMap { (0...Limits.largestInteger).contains($0) ? $0 : nil }
     }
 
-    private func number(of names: [String]) -> Int64? {
+    fileprivate func number(_ names: [String]) -> Int64? {
         for name in names {
             switch self[name] {
             case .integer(let value): return value
