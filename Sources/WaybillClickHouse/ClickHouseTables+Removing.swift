@@ -57,17 +57,21 @@ extension ClickHouseTables {
         ) { row in Removal(id: try row.guid(), table: try row.text(), condition: try row.text()) }
     }
 
-    /// Starts a removal on all servers, and does not wait for it.
-    func begin(_ removal: Removal) async throws(WaybillError) {
-        let on = cluster.map { " ON CLUSTER \($0)" } ?? ""
+    /// Starts a removal without waiting for it. Returns whether all servers have started it; throws if none has.
+    /// A statement `ON CLUSTER` may wait for minutes behind others.
+    func begin(_ removal: Removal) async throws(WaybillError) -> Bool {
         // In `transactions`, rows without a source hide older ones.
         let marks = removal.table == "transactions" ? "" : " OR source = \(Self.literal(Self.none))"
-        // A server that is down removes the rows when it is back.
-        try await client.run(
-            """
-            ALTER TABLE \(client.address.database).\(local(removal.table))\(on) DELETE WHERE \(removal.condition)\(marks)
-            """,
-            cluster == nil ? [:] : ["distributed_ddl_task_timeout": "0"], isTriedAgain: cluster == nil)
+        let statement = "ALTER TABLE \(local(removal.table)) DELETE WHERE \(removal.condition)\(marks)"
+        let servers = client.ofEachServer
+        var failures: [WaybillError] = []
+        for server in servers {
+            do throws(WaybillError) { try await server.run(statement, isTriedAgain: false) } catch {
+                failures.append(error)
+            }
+        }
+        if let failure = failures.first, failures.count == servers.count { throw failure }
+        return failures.isEmpty
     }
 
     func isGone(_ removal: Removal) async throws(WaybillError) -> Bool {
@@ -100,16 +104,16 @@ extension ClickHouseTables {
 
     private func local(_ table: String) -> String { table != "books" && cluster != nil ? "\(table)_local" : table }
 
-    /// - Throws: `.store` if a server is down, or needs more than some 45 seconds.
-    func removeAll(at wall: Int64) async throws(WaybillError) {
+    /// - Throws: `.store` if a server is down, or if rows are left after `attempts`, one every 100 milliseconds.
+    func removeAll(at wall: Int64, attempts: Int) async throws(WaybillError) {
         do throws(WaybillError) {
             // All removals start before the first wait, because servers begin them only every few seconds.
             var left = try await removals()
+            var (begun, pushed): (Set<GUID>, Set<GUID>) = ([], [])
             for removal in left where (try? await isGone(removal)) != true {
-                try await begin(removal)
+                if try await begin(removal) { begun.insert(removal.id) }
             }
-            var pushed: Set<GUID> = []
-            var attempts = 450
+            var attempts = attempts
             while let removal = left.first {
                 if try await isGone(removal) {
                     try await insert([removal], isDone: true, at: wall)
@@ -117,13 +121,13 @@ extension ClickHouseTables {
                     continue
                 }
                 // Another process may have inserted older rows since, behind the pushed one.
-                if removal.table == "transactions", attempts % 60 == 0 {
-                    try await begin(removal)
+                if removal.table == "transactions" || !begun.contains(removal.id), attempts % 60 == 0 {
+                    if try await begin(removal) { begun.insert(removal.id) }
                     pushed.remove(removal.id)
                 }
                 if !isCurrent, pushed.insert(removal.id).inserted { try await push(removal, at: wall) }
                 attempts -= 1
-                guard attempts > 0 else { throw WaybillError(.store, "It is under way.") }
+                guard attempts > 0 else { throw WaybillError(.store, "There are still rows in `\(removal.table)`.") }
                 try? await Task.sleep(for: .milliseconds(100))
             }
         } catch {

@@ -152,7 +152,7 @@ final class SetQueue: Sendable {
     }
 
     /// Writes the tombstones first, because no other process may store the data again.
-    func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
+    func erase(_ scope: ErasureScope, at wall: Int64, attempts: Int) async throws -> Erasure {
         let erasure = try await turns.run {
             try await follow()
             var all = Erasure(transactionCount: 0, factCount: 0)
@@ -170,7 +170,7 @@ final class SetQueue: Sendable {
         }
         keeper.wake()
         // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
-        try await tables.removeAll(at: wall)
+        try await tables.removeAll(at: wall, attempts: attempts)
         return erasure
     }
 
@@ -213,7 +213,10 @@ final class SetQueue: Sendable {
             guard count > 0 else { continue }
             try await write(changes, at: wall)
             keeper.wake()
-            for removal in ClickHouseTables.removals(of: changes) { try await tables.begin(removal) }
+            for removal in ClickHouseTables.removals(of: changes) where !(try await tables.begin(removal)) {
+                // The next erasure completes it.
+                try await tables.insert([removal], at: wall)
+            }
             return count
         }
         return 0

@@ -13,6 +13,7 @@ from relay import At, Hold, Losing
 from stages import Skipped
 
 CASES = {}
+BUSY = 40  # statements of three seconds each
 
 
 def case(name):
@@ -225,42 +226,6 @@ def cursor(scene, chance, scale):
     return counts
 
 
-@case("erasure")
-def erasure(scene, chance, scale):
-    """Transactions are erased while a replica is dead and while a door has facts of theirs in flight."""
-    history = History(12, chance)
-    slow, quick = scene.door(relayed=True), scene.door()
-    early, late = history.sets[:-2], history.sets[-2:]
-    for one in early:
-        scene.give(one, [quick], chance)
-    erased = [history.transactions[0], history.transactions[3], history.transactions[-1]]
-    has_replicas = scene.engine and len(scene.engine.nodes) > 1
-    if has_replicas:
-        scene.engine.do("kill 1.2")
-    scene.given += late
-    unfinished = 0
-    for number, one in enumerate(late, 1):
-        with hanging(slow, number, lambda: slow.send(one)):
-            for transaction in erased:
-                unfinished += tried(lambda: quick.erase(transaction)) is None
-    seen = (
-        {fact["transaction_id"] for fact in until(lambda: quick.export()[0])[0]} & set(erased)
-        if scene.engine
-        else set()
-    )
-    if has_replicas:
-        scene.engine.do("start 1.2")
-    for transaction in erased:
-        until(lambda: quick.erase(transaction))
-    for one in history.sets:  # what comes again of the erased is rejected, the rest is known
-        until(lambda: quick.send(one))
-    counts = count(scene, quick, len(erased), erased)
-    if seen:
-        counts.problems.append(f"{len(seen)} erased transactions were seen, after their erasure was asked for")
-    counts.remark = f"{unfinished} of {2 * len(erased)} erasures unfinished at first"
-    return counts
-
-
 @case("late anchor")
 def late_anchor(scene, chance, scale):
     """What a clock was is told after the facts that it is for, from A to B and to A again, in any order."""
@@ -308,6 +273,55 @@ def control(scene, chance, scale):
         "an answer that did not count all": asking.problems(),
     }
     counts.problems += [f"{what} were not told" for what, was_told in told.items() if not was_told]
+    return counts
+
+
+@case("erasure")
+def erasure(scene, chance, scale):
+    """Transactions are erased while a replica is dead, while a door has facts of theirs in flight, and while the cluster
+    is busy with statements ON CLUSTER, which each server runs one after the other.
+
+    The last of the cases, because a case after it would wait for these statements."""
+    history = History(12, chance)
+    slow, quick = scene.door(relayed=True), scene.door()
+    early, late = history.sets[:-2], history.sets[-2:]
+    for one in early:
+        scene.give(one, [quick], chance)
+    erased = [history.transactions[0], history.transactions[3], history.transactions[-1]]
+    has_replicas = scene.engine and len(scene.engine.nodes) > 1
+    if has_replicas:
+        scene.engine.do("kill 1.2")
+    scene.given += late
+    unfinished = 0
+    for number, one in enumerate(late, 1):
+        with hanging(slow, number, lambda: slow.send(one)):
+            for transaction in erased:
+                unfinished += tried(lambda: quick.erase(transaction)) is None
+    seen = (
+        {fact["transaction_id"] for fact in until(lambda: quick.export()[0])[0]} & set(erased)
+        if scene.engine
+        else set()
+    )
+    if has_replicas:
+        scene.engine.do("start 1.2")
+    for transaction in erased:
+        until(lambda: quick.erase(transaction))
+    if has_replicas:
+        scene.engine.post("CREATE DATABASE busy ON CLUSTER waybill")
+        for number in range(BUSY):
+            slowly = f"CREATE TABLE busy.t{number} ON CLUSTER waybill ENGINE = Memory AS SELECT sleep(3)"
+            scene.engine.post(slowly, distributed_ddl_task_timeout=0)
+        erased.append(history.transactions[5])
+        until(lambda: quick.erase(erased[-1]), seconds=0)
+        made = int(scene.engine.post("SELECT count() FROM system.tables WHERE database = 'busy'"))
+        if made == BUSY:
+            scene.problems.append("an erasure waited for all statements ON CLUSTER")
+    for one in history.sets:  # what comes again of the erased is rejected, the rest is known
+        until(lambda: quick.send(one))
+    counts = count(scene, quick, len(erased), erased)
+    if seen:
+        counts.problems.append(f"{len(seen)} erased transactions were seen, after their erasure was asked for")
+    counts.remark = f"{unfinished} of {2 * len(erased)} erasures unfinished at first"
     return counts
 
 
