@@ -189,6 +189,7 @@ extension JSONWriter {
     }
 
     /// `{"domain": "Shop.CheckoutError", "code": 3, "name": "rejected", "underlying": [...], "text": "..."}`
+    @inline(never)
     package mutating func error(_ error: RecordedError) {
         beginObject()
         member("domain", error.domain)
@@ -200,6 +201,7 @@ extension JSONWriter {
     }
 
     /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, nearest first.
+    @inline(never)
     package mutating func underlying(_ errors: [RecordedError.Underlying]) {
         objects(errors) { error, writer in
             writer.member("domain", error.domain)
@@ -208,6 +210,7 @@ extension JSONWriter {
         }
     }
 
+    @inline(never)
     package mutating func headerFields(_ fields: [HeaderField]) {
         beginArray()
         for field in fields {

@@ -30,6 +30,7 @@ extension JSONReader {
 
     package mutating func error() throws(JSONFailure) -> RecordedError { try error(isUnderlying: false) }
 
+    @inline(never)
     private mutating func error(isUnderlying: Bool) throws(JSONFailure) -> RecordedError {
         var code: Int64?
         var error = RecordedError(code: 0)

@@ -50,9 +50,9 @@ struct RetentionKeeper {
         let sweep = try store.write { () throws(WaybillError) in
             var sweep = try RetentionSweep(connection, budget: budget)
             if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
-            if let byteLimit, !sweep.isExhausted { try sweep.shrink(to: byteLimit) }
+            if let byteLimit, !sweep.isExhausted { try sweep.reduce(to: .bytes(byteLimit)) }
             if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactionCount {
-                try sweep.reduce(to: count)
+                try sweep.reduce(to: .transactions(count))
             }
             if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
             return sweep
@@ -152,46 +152,49 @@ struct RetentionSweep {
             let cutoffs = owners.mapValues {
                 $0.cutoff(retention, isSettled: order == .settled, device: device, wall: wall)
             }
-            try remove(order, because: .age, while: { .max }, before: cutoffs)
+            try remove(order, beyond: nil, before: cutoffs)
         }
     }
 
-    mutating func shrink(to byteCount: Int64) throws(WaybillError) {
-        let connection = connection
-        let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }
-        let room = { () throws(WaybillError) in try isTooLarge() ? Int.max : 0 }
-        while try isTooLarge(), try BodyRows(connection: connection).removeOldest() {}
-        for order in Class.allCases where try isTooLarge() {
-            try remove(order, because: .quota, while: room, before: owners.mapValues { _ in .max })
+    enum Limit {
+        case bytes(Int64)
+        /// Without exchanges outside of one.
+        case transactions(Int)
+    }
+
+    mutating func reduce(to limit: Limit) throws(WaybillError) {
+        if case .bytes = limit {
+            while try excess(beyond: limit) > 0, try BodyRows(connection: connection).removeOldest() {}
+        }
+        for order in Class.allCases where try excess(beyond: limit) > 0 {
+            try remove(order, beyond: limit, before: owners.mapValues { _ in .max })
         }
     }
 
-    mutating func reduce(to count: Int) throws(WaybillError) {
-        let connection = connection
-        let excess = { () throws(WaybillError) in
+    private func excess(beyond limit: Limit?) throws(WaybillError) -> Int {
+        switch limit {
+        case nil: .max
+        case .bytes(let count): try connection.usedByteCount() > count ? .max : 0
+        case .transactions(let count):
             try connection.integer(
                 """
                 SELECT count(*) FROM parts WHERE listed_us IS NOT NULL \
                 AND source IN (SELECT id FROM sources WHERE heard_us IS NULL)
                 """) - count
         }
-        for order in Class.allCases where try excess() > 0 {
-            try remove(
-                order, because: .quota, while: excess, before: owners.mapValues { _ in .max }, areTransactions: true)
-        }
     }
 
-    /// Deletes units while `excess` is positive. `areTransactions` excludes exchanges outside of one.
+    /// Deletes units beyond `limit`, or all before the cutoffs.
     private mutating func remove(
-        _ order: Class, because reason: Ledger.DropReason, while excess: () throws(WaybillError) -> Int,
-        before cutoffs: [Int64: Int64], areTransactions: Bool = false
+        _ order: Class, beyond limit: Limit?, before cutoffs: [Int64: Int64]
     ) throws(WaybillError) {
+        let areTransactions = if case .transactions = limit { true } else { false }
         var fronts: [Int64: Front] = [:]
         for id in owners.keys { fronts[id] = try front(order, of: id, before: cutoffs, areTransactions) }
         while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }) {
-            let excess = try excess()
+            let excess = try excess(beyond: limit)
             guard excess > 0 else { return }
-            var eraser = FactEraser(connection, because: reason)
+            var eraser = FactEraser(connection, because: limit == nil ? .age : .quota)
             var roots: [Int64: Set<Int64>] = [:]
             for part in front.units.prefix(excess).joined() {
                 roots[part.source, default: []].insert(part.sequence)

@@ -44,7 +44,7 @@ import WaybillCore
 
     private func sweep(toBytes bytes: Int64 = 0, budget: Int = 1_000) throws -> RetentionSweep {
         var sweep = try RetentionSweep(store.connection, budget: budget)
-        try store.write { () throws(WaybillError) in try sweep.shrink(to: bytes) }
+        try store.write { () throws(WaybillError) in try sweep.reduce(to: .bytes(bytes)) }
         return sweep
     }
 

@@ -154,7 +154,7 @@ import WaybillTesting
         try append(exchanges.map { piece($0, noise(2_000), end: whole("")) })
         #expect(try store.connection.usedByteCount() > full)
         var sweep = try RetentionSweep(store.connection, budget: 1_000)
-        try store.write { () throws(WaybillError) in try sweep.shrink(to: full) }
+        try store.write { () throws(WaybillError) in try sweep.reduce(to: .bytes(full)) }
         #expect(sweep.factCount == 0)
         #expect(try count() < 50 && store.connection.usedByteCount() <= full)
     }

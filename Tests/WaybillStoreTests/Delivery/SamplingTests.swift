@@ -190,7 +190,7 @@ import WaybillCore
         for _ in 0..<3 { app.close(app.open(GUID(), sampling: notChosen), .succeeded) }
         try record()
         var sweep = try RetentionSweep(store.connection, budget: 6)
-        try store.write { () throws(WaybillError) in try sweep.shrink(to: 0) }
+        try store.write { () throws(WaybillError) in try sweep.reduce(to: .bytes(0)) }
         try expectSound()
         #expect(sweep.factCount == 6)
         #expect(try deliver() == [1, 2])
@@ -202,7 +202,7 @@ import WaybillCore
         app.open(GUID(), sampling: notChosen)
         try record()
         var sweep = try RetentionSweep(store.connection, budget: 100)
-        try store.write { () throws(WaybillError) in try sweep.shrink(to: 0) }
+        try store.write { () throws(WaybillError) in try sweep.reduce(to: .bytes(0)) }
         try expectSound()
         #expect(try ledger() == Ledger(recorded: 1, dropped: ["quota": 1]))
     }
@@ -216,7 +216,7 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
         var sweep = try RetentionSweep(store.connection, budget: 100)
         try store.write { () throws(WaybillError) in
-            try sweep.shrink(to: 0)
+            try sweep.reduce(to: .bytes(0))
             try Totals(connection: store.connection).fold { _ in false }
         }
         let totals = try Totals(connection: store.connection).all()
