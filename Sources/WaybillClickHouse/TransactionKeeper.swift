@@ -17,7 +17,7 @@ final class TransactionKeeper: Sendable {
     /// Whether the background task starts soon.
     let isAwake = Locked(false)
 
-    private static let (changeLimit, groupSize) = (1_000_000, 2_000)
+    private static let (changeLimit, groupSize) = (200_000, 2_000)
     private static let attempts = 10
     private let lastTidy = Locked(Int64.min)
     private let factLimit: Int
