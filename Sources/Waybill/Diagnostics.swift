@@ -3,7 +3,7 @@ import Foundation
 public import WaybillCore
 
 /// The state of recording and delivery.
-public struct RecordingHealth: Sendable, Hashable {
+public struct RecordingHealth: Sendable, Equatable {
     /// The current problems, as sentences that say what to do.
     public var problems: [WaybillError] = []
     /// Likely mistakes, such as facts without a delivery, as sentences that say what to do.

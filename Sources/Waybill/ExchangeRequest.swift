@@ -6,7 +6,7 @@ public import FoundationNetworking
 #endif
 
 /// A request for ``ExchangeRecorder``, which redacts it.
-public struct ExchangeRequest: Hashable, Sendable {
+public struct ExchangeRequest: Equatable, Sendable {
     /// The method, such as `GET`.
     public var method: String
     /// The URL.
@@ -33,7 +33,7 @@ public struct ExchangeRequest: Hashable, Sendable {
 }
 
 /// The head of a response for ``ExchangeRecorder``, which redacts it.
-public struct ExchangeResponse: Hashable, Sendable {
+public struct ExchangeResponse: Equatable, Sendable {
     /// The status code.
     public var status: Int
     /// The header fields, in the order that the HTTP stack keeps.

@@ -25,7 +25,7 @@ public import WaybillCore
 /// ```
 ///
 /// Keep the `default:`; a later version may have more cases.
-public enum RecordingDraft: Hashable, Sendable {
+public enum RecordingDraft: Equatable, Sendable {
     /// A transaction is begun or joined. If withheld, nothing of it is recorded, and requests have no header field.
     case opened(Opened)
     /// An event.
@@ -42,7 +42,7 @@ public enum RecordingDraft: Hashable, Sendable {
     case body(Body)
 
     /// The beginning of this process's part in a transaction.
-    public struct Opened: Hashable, Sendable {
+    public struct Opened: Equatable, Sendable {
         /// The transaction's ID.
         public let transaction: GUID
         /// The use case's code.
@@ -56,7 +56,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// An event.
-    public struct Event: Hashable, Sendable {
+    public struct Event: Equatable, Sendable {
         /// The transaction's ID.
         public let transaction: GUID
         /// The use case's code.
@@ -72,7 +72,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// A change of attributes after the opening.
-    public struct AttributesSet: Hashable, Sendable {
+    public struct AttributesSet: Equatable, Sendable {
         /// The transaction's ID.
         public let transaction: GUID
         /// The use case's code.
@@ -84,7 +84,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// The end of this process's part in a transaction.
-    public struct Closed: Hashable, Sendable {
+    public struct Closed: Equatable, Sendable {
         /// The transaction's ID.
         public let transaction: GUID
         /// The use case's code.
@@ -98,7 +98,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// The request of an exchange.
-    public struct ExchangeOpened: Hashable, Sendable {
+    public struct ExchangeOpened: Equatable, Sendable {
         /// The transaction of the exchange; `nil` outside any.
         public let transaction: GUID?
         /// Whether this process is the client or the server.
@@ -112,7 +112,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// The end of an exchange.
-    public struct ExchangeClosed: Hashable, Sendable {
+    public struct ExchangeClosed: Equatable, Sendable {
         /// The request as the hook returned it.
         public let request: ExchangeOpened
         /// The final state of the exchange.
@@ -130,7 +130,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// A redirect that was followed.
-    public struct Redirect: Hashable, Sendable {
+    public struct Redirect: Equatable, Sendable {
         /// The target of the redirect.
         public var url: String
         fileprivate let fact: Fact.Redirect
@@ -140,7 +140,7 @@ public enum RecordingDraft: Hashable, Sendable {
     }
 
     /// A body of an exchange, or a message of a WebSocket.
-    public struct Body: Hashable, Sendable {
+    public struct Body: Equatable, Sendable {
         /// The request of the exchange, as the hook returned it.
         public let request: ExchangeOpened
         /// Whether it is the request's or the response's body.

@@ -275,7 +275,7 @@ package struct CorrelatedHosts: Sendable {
 /// ```swift
 /// options.server.traceContext = .join
 /// ```
-public enum TraceContextPolicy: Hashable, Sendable {
+public enum TraceContextPolicy: Equatable, Sendable {
     /// Trace Context is neither sent nor read.
     case off
     /// Requests to correlated hosts carry `traceparent` and `tracestate` (`waybill=u:17`, the use case), unless the

@@ -13,8 +13,8 @@ public import WaybillCore
 ///
 /// A child is chosen by the ID of its root, so the same rate delivers both. Exchanges outside transactions are always
 /// delivered. A collector can set rates, too; see ``acceptsRatesFromCollector``.
-public struct Sampling: Hashable, Sendable {
-    struct Rule: Hashable, Sendable {
+public struct Sampling: Equatable, Sendable {
+    struct Rule: Equatable, Sendable {
         var rate = 1.0
         var slow: Duration?
 

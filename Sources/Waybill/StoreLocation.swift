@@ -7,7 +7,7 @@ import Security
 #endif
 
 /// The location of a manager's store.
-public struct StoreLocation: Sendable, Hashable {
+public struct StoreLocation: Sendable, Equatable {
     private enum Kind: Hashable { case standard, directory(URL, journals: URL?), appGroup(String), memory }
     private let kind: Kind
 

@@ -228,7 +228,7 @@ extension TransactionManager {
 
 extension Erasure {
     /// The data to erase: whole transactions, except for ``networkLogs``.
-    public enum Selection: Sendable, Hashable {
+    public enum Selection: Sendable, Equatable {
         /// All data.
         case all
         /// The transactions with these IDs.

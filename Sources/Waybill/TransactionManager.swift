@@ -141,7 +141,7 @@ public final class TransactionManager: Sendable {
             public var traceContext = TraceContextPolicy.off
 
             /// The use cases that a server accepts.
-            public struct Accepting: Sendable, Hashable {
+            public struct Accepting: Sendable, Equatable {
                 package let codes: Set<Int>?
 
                 package init(codes: Set<Int>?) { self.codes = codes }

@@ -15,7 +15,7 @@ import WaybillStore
 ///     options.network.bodies = BodyPolicy(hosts: ["api.example.com"])
 /// }
 /// ```
-public struct BodyPolicy: Sendable, Hashable {
+public struct BodyPolicy: Sendable, Equatable {
     /// The hosts, in any case; empty for all.
     public var hosts: [TextPattern]
     /// The percent-encoded paths, `/` for a URL without one; empty for all.

@@ -61,7 +61,7 @@ public protocol FlushTransport: Sendable {
 }
 
 /// An encoded set, ready to be sent.
-public struct OutgoingSet: Sendable, Hashable {
+public struct OutgoingSet: Sendable, Equatable {
     /// The set's ID, which the receipt must name.
     public let id: GUID
     /// The set as JSON, to be sent unchanged.
@@ -80,8 +80,6 @@ public struct OutgoingSet: Sendable, Hashable {
         self.factCount = factCount
         self.mediaType = mediaType ?? TransactionSet.mediaType
     }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// A version of the format of sets. `import WaybillLegacy` adds version 0.0.1.
@@ -137,7 +135,7 @@ package struct CollectorWire: SetWire {
 }
 
 /// The result of a flush.
-public struct FlushReport: Sendable, Hashable {
+public struct FlushReport: Sendable, Equatable {
     /// The number of facts that the collector accepted or already had.
     public var delivered = 0
     /// The number of facts in quarantine, because the collector rejected them or the format can't express them.
@@ -166,7 +164,7 @@ public struct FlushReport: Sendable, Hashable {
 
 extension Delivery {
     /// An event of the delivery; see ``TransactionManager/deliveryEvents``.
-    public enum Event: Sendable, Hashable {
+    public enum Event: Sendable, Equatable {
         /// A receipt settled a set: some facts were delivered, others went into quarantine.
         case settled(set: GUID, delivered: Int, quarantined: Int)
         /// A set failed. Automatic delivery pauses for this time.

@@ -170,8 +170,8 @@ extension Delivery {
     /// ```swift
     /// throw Delivery.Failure.sendLess(WaybillError(.refused, "The queue takes 256 KB at most."))
     /// ```
-    public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        package enum Remedy: Sendable, Hashable {
+    public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        package enum Remedy: Sendable, Equatable {
             case retry(after: Duration? = nil), sendLess, waitForNewDelivery
         }
 

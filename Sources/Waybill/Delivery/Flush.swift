@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillStore
 
-struct Flush {
+struct Flush: ~Copyable {
     private static let leaseMicroseconds: Int64 = 120_000_000
     /// The number of background uploads at once. The system may wake an app only once in hours.
     private static let uploadLimit = 4

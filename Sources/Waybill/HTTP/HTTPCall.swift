@@ -193,7 +193,7 @@ extension Duration {
 }
 
 /// The progress of an exchange, in bytes of its bodies.
-public struct TransferProgress: Hashable, Sendable {
+public struct TransferProgress: Equatable, Sendable {
     /// The sent bytes of the request's body. A redirect may send the body again, which counts again.
     public var sentByteCount: Int64 = 0
     /// The size of the request's body; `nil` if it is not known, as for a stream.

@@ -205,7 +205,7 @@ extension UseCaseTransaction where Event == Int {
 /// let payment = transactions.begin(Payment.self, parent: .transaction(checkout))
 /// let sync = transactions.begin(Sync.self, parent: nil)
 /// ```
-public struct TransactionParent: Hashable, Sendable {
+public struct TransactionParent: Equatable, Sendable {
     let transaction: GUID
     let root: GUID
     let trace: GUID

@@ -213,7 +213,7 @@ extension (any TransactionHandle)? {
 
 extension TransactionOutcome {
     /// The outcomes that a caller can set; Waybill derives the others.
-    public enum Final: Sendable, Hashable {
+    public enum Final: Sendable, Equatable {
         /// The use case succeeded.
         case succeeded
         /// The use case failed because of an error.

@@ -1,5 +1,5 @@
 /// `00-<trace>-<parent>-<flags>` (https://www.w3.org/TR/trace-context-2/#traceparent-header).
-package struct TraceParent: Hashable, Sendable {
+package struct TraceParent: Equatable, Sendable {
     package static let fieldName = "traceparent"
     package static let stateFieldName = "tracestate"
 

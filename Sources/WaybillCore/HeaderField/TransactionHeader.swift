@@ -1,7 +1,7 @@
 /// The header field that propagates a transaction: `Waybill-Transaction: "<guid>";u=17;s="<source>";n=42`.
 ///
 /// The value is an Item of structured fields (RFC 9651). Received values are untrusted: they grant no access.
-public struct TransactionHeader: Hashable, Sendable {
+public struct TransactionHeader: Equatable, Sendable {
     /// The default name, `Waybill-Transaction`.
     public static let fieldName = "Waybill-Transaction"
     package static let lengthLimit = 512
@@ -73,7 +73,7 @@ extension TransactionHeader {
     /// ```swift
     /// let transactions = TransactionManager { $0.header = .legacy(name: "fp-apptxn-id") }
     /// ```
-    public struct Format: Hashable, Sendable {
+    public struct Format: Equatable, Sendable {
         /// The field's name: a token (RFC 9110, section 5.6.2), compared without regard to case.
         public let name: String
         private let isLegacy: Bool
@@ -128,7 +128,8 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
         self.transaction = transaction
         let head = text.dropLast(36)
         if head.isEmpty { return }
-        guard head.lowercased().hasPrefix("txn"), head.last == "-", let useCase = Int(head.dropFirst(3).dropLast()),
+        guard head.lowercased().hasPrefix("txn"), head.last == "-",
+            let useCase = Int(String(head.dropFirst(3).dropLast())),
             (0...Limits.largestCode).contains(useCase)
         else { return nil }
         self.useCase = useCase

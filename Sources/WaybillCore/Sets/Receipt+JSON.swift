@@ -95,7 +95,7 @@ extension Receipt {
 }
 
 /// A sampling rate that a collector requests. Apps ignore it unless `Sampling.acceptsRatesFromCollector` is true.
-public struct SamplingRate: Hashable, Sendable {
+public struct SamplingRate: Equatable, Sendable {
     /// The code of the use case; `nil` for all use cases without a specific rate.
     public var useCase: Int?
     /// The number of delivered transactions per million: 0 to 1,000,000.

@@ -129,11 +129,11 @@ extension TransactionSet {
             default: try reader.skipValue()
             }
         }
-        var found = try reader.required(shares, "sources", at: start)
+        let found = try reader.required(shares, "sources", at: start)
         if id == nil || found.contains(where: \.isAnonymous) {
             let digest = SHA256.hash(Array(reader.bytes))
-            for index in found.indices where found[index].isAnonymous {
-                found[index].identify(as: GUID(digest, number: index + 1))
+            for (index, share) in found.enumerated() where share.isAnonymous {
+                share.identify(as: GUID(digest, number: index + 1))
             }
             id = id ?? GUID(digest, number: 0)
         }
@@ -189,13 +189,13 @@ private struct EnvelopeRoom {
     var continuedParts = Limits.envelopeItems
 }
 
-private struct ShareReader {
+private final class ShareReader {
     var share: TransactionSet.Share
     var rejections: [Receipt.Rejection]
     /// Whether the source has no ID. A hash of the set then becomes its ID, and the same bytes are the same source.
     let isAnonymous: Bool
 
-    mutating func identify(as id: GUID) {
+    func identify(as id: GUID) {
         share.source.id = id
         for index in rejections.indices { rejections[index].source = id }
     }

@@ -62,7 +62,7 @@ package struct TransactionSet: Equatable, Sendable {
 
 extension Receipt {
     /// A fact that the collector rejected.
-    public struct Rejection: Hashable, Sendable {
+    public struct Rejection: Equatable, Sendable {
         /// The source of the fact.
         public var source: GUID
         /// The fact's sequence; `nil` if it could not be read.
@@ -86,7 +86,7 @@ extension Receipt {
     }
 }
 
-package struct RefusedSource: Hashable, Sendable {
+package struct RefusedSource: Equatable, Sendable {
     package var source: GUID
     package var reason: String
 
@@ -99,7 +99,7 @@ package struct RefusedSource: Hashable, Sendable {
 /// A collector's verdicts on a set. Facts without a rejection are accepted, or known already.
 ///
 /// Its JSON format is `Schemas/receipt.v1.schema.json`, with the media type ``mediaType``.
-public struct Receipt: Hashable, Sendable {
+public struct Receipt: Equatable, Sendable {
     /// The media type of version 1.
     public static let mediaType = "application/vnd.waybill.receipt.v1+json"
 

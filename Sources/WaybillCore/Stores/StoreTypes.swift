@@ -17,7 +17,7 @@ package struct ReceivedSet: Sendable {
 }
 
 /// The result of an erasure.
-public struct Erasure: Hashable, Sendable, Codable {
+public struct Erasure: Equatable, Sendable, Codable {
     /// The number of transactions that lost facts.
     public var transactionCount: Int
     /// The number of erased facts, including those of exchanges outside any transaction.
@@ -105,7 +105,7 @@ extension AppTotal: Redactable {
 }
 
 /// The store keeps a pause, so it outlives the process and applies to all that share the store.
-package struct DeliveryPause: Hashable, Sendable {
+package struct DeliveryPause: Equatable, Sendable {
     package var failureCount: Int
     package var remainingMicroseconds: Int64
     package var wasAskedFor: Bool
@@ -122,7 +122,7 @@ package struct DeliveryPause: Hashable, Sendable {
 /// Whole transactions are deleted, oldest first: delivered ones, then undelivered ones, and open ones last. The
 /// collector learns of deleted undelivered facts as dropped. Data that is being delivered stays until the collector
 /// answers.
-public struct Retention: Sendable, Hashable {
+public struct Retention: Sendable, Equatable {
     /// The number of bytes that the store's rows, indexes and write-ahead log may take; its files grow no further.
     /// Default: 64 MiB, at least 1 MiB.
     public var maximumByteCount: Int64 = 64 << 20
@@ -157,7 +157,7 @@ public struct Retention: Sendable, Hashable {
 }
 
 /// A change to recorded transactions.
-public enum TransactionChange: Hashable, Sendable {
+public enum TransactionChange: Equatable, Sendable {
     /// These transactions, at most a thousand, have new facts.
     case transactions(Set<GUID>)
     /// More than a thousand transactions changed, or facts were erased. Read everything again.

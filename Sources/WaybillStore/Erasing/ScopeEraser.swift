@@ -38,7 +38,7 @@ extension Store {
     }
 }
 
-struct ScopeEraser {
+struct ScopeEraser: ~Copyable {
     private let connection: Connection
     private let tombstones: Tombstones
     private let sources: SourceRows

@@ -2,7 +2,7 @@ import Foundation
 import WaybillCore
 
 /// The remains of a journal, read in batches to limit memory.
-struct RecoveredJournal {
+final class RecoveredJournal {
     var source: SourceIdentity
     /// `nil` in journals that predate proofs.
     let proof: IdentityProof?
@@ -57,7 +57,7 @@ struct RecoveredJournal {
 
     /// Returns the next facts in order of sequence, including some that may be stored already. At the end, there are
     /// fewer than `limit`.
-    mutating func next(limit: Int) -> [Fact] {
+    func next(limit: Int) -> [Fact] {
         var facts: [Fact] = []
         let words = words
         words.withUnsafeBufferPointer { words in
@@ -73,7 +73,7 @@ struct RecoveredJournal {
     }
 
     /// Skips a record, or one word that begins none; returns a fact if the record has one.
-    private mutating func step(in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
+    private func step(in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
         guard let (kind, record) = layout.record(at: offset, in: segment, words) else {
             // Zero means that a record was reserved but not published, so no caller relies on it.
             if last == .record {
@@ -101,7 +101,7 @@ struct RecoveredJournal {
         }
     }
 
-    private mutating func end(_ segment: JournalSegment) {
+    private func end(_ segment: JournalSegment) {
         // A damaged end hides an unknown number of facts: at least one.
         recorded = max(recorded, (lastInSegment ?? segment.base) + (last == .damaged ? 1 : 0))
         segments.removeFirst()

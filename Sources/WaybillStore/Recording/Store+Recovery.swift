@@ -59,7 +59,7 @@ extension Store {
             // A locked journal's source runs, or another process recovers it.
             guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
-                var journal = try RecoveredJournal(lockedFile)
+                let journal = try RecoveredJournal(lockedFile)
                 journal.source.installation = installation
                 do throws(WaybillError) {
                     let damagedCount = try store(journal)
@@ -93,8 +93,7 @@ extension Store {
 
     /// Stores a journal's missing facts, books unreadable ones as damaged, and returns the number of damaged places.
     @discardableResult
-    func store(_ recovered: RecoveredJournal) throws(WaybillError) -> Int {
-        var journal = recovered
+    func store(_ journal: RecoveredJournal) throws(WaybillError) -> Int {
         try register(journal.source, proof: journal.proof ?? IdentityProof())
         var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", journal.source.id)
         var isRead = false

@@ -50,7 +50,7 @@ package struct StoreScan {
             let isOwn = books.heard == 0
             if isOwn { books.heard = wall }
             let arrivals = arrivals[row] ?? []
-            var visitor = Visitor(books: books, arrivals: isOwn ? nil : arrivals, wall: wall)
+            var visitor = Visitor(books, isOwn ? nil : arrivals, wall)
             var scan = try FactScan([ScannedShare(row: row)], isFiltered: false, connection)
             var isMore = true
             while isMore {
@@ -61,7 +61,7 @@ package struct StoreScan {
         }
     }
 
-    private struct Visitor: FactVisitor {
+    private final class Visitor: FactVisitor {
         let books: SourceBooks
         /// `nil` for the store's own facts.
         let arrivals: [SourceBooks.Arrival]?
@@ -69,20 +69,24 @@ package struct StoreScan {
         var facts: [Fact] = []
         var transactions: [Int64: PlacedPart] = [:]
 
+        init(_ books: SourceBooks, _ arrivals: [SourceBooks.Arrival]?, _ wall: Int64) {
+            (self.books, self.arrivals, self.wall) = (books, arrivals, wall)
+        }
+
         var isFull: Bool { facts.count >= 20_000 }
 
-        mutating func enter(_ source: ScannedSource) {}
+        func enter(_ source: ScannedSource) {}
 
-        mutating func enter(_ part: ScannedPart) {
+        func enter(_ part: ScannedPart) {
             if case .opened(let opened) = part.opened?.content {
                 transactions[part.sequence] = PlacedPart(
                     transaction: opened.transaction, useCase: opened.useCase)
             }
         }
 
-        mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
+        func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
 
-        mutating func take() -> SourceBooks? {
+        func take() -> SourceBooks? {
             guard !facts.isEmpty else { return nil }
             var piece = books
             piece.share.facts = facts.ordered { $0.sequence < $1.sequence }

@@ -1,7 +1,7 @@
 import WaybillCore
 
 /// A writer for a batch of one source's facts, which ``finish()`` completes. Writing a fact again changes nothing.
-struct FactRowWriter {
+struct FactRowWriter: ~Copyable {
     private let connection: Connection
     private let source: SourceRow
     private let exchangeOpened: Statement
@@ -10,11 +10,11 @@ struct FactRowWriter {
     private var events: EventRowWriter
 
     init(_ source: SourceRow, count: Int, _ connection: Connection) throws(WaybillError) {
-        self.connection = connection
-        self.source = source
-        exchangeOpened = try connection.statement(Self.insertExchangeOpened)
-        exchangeClosed = try connection.statement(Self.insertExchangeClosed)
+        let opened = try connection.statement(Self.insertExchangeOpened)
+        let closed = try connection.statement(Self.insertExchangeClosed)
         parts = try PartRowWriter(source, connection)
+        (self.connection, self.source) = (connection, source)
+        (exchangeOpened, exchangeClosed) = (opened, closed)
         events = EventRowWriter(of: source.id, count: count, connection)
     }
 

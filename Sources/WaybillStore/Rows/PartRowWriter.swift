@@ -4,7 +4,7 @@ package import WaybillCore
 ///
 /// An opening and its closing share a row, and either may arrive first. A new opening waits for its closing until the
 /// end of the batch, so its row is indexed once.
-struct PartRowWriter {
+struct PartRowWriter: ~Copyable {
     private struct Opening {
         var part: Int64
         var content: Fact.Opened
@@ -31,13 +31,13 @@ struct PartRowWriter {
     private var touched: [Int64: PartLatest] = [:]
 
     init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
-        self.source = source
-        self.connection = connection
-        clock = try WallClock(of: source.id, connection)
-        leaders = LeadingParts(connection: connection)
-        opened = try connection.statement(Self.insertOpened)
-        closed = try connection.statement(Self.insertClosed)
+        let clock = try WallClock(of: source.id, connection)
+        let opened = try connection.statement(Self.insertOpened)
+        let closed = try connection.statement(Self.insertClosed)
         newest = try connection.integer("SELECT max(sequence) FROM parts WHERE source = ?", source.id)
+        (self.source, self.connection, self.clock) = (source, connection, clock)
+        (self.opened, self.closed) = (opened, closed)
+        leaders = LeadingParts(connection: connection)
     }
 
     mutating func open(_ fact: Fact, _ content: Fact.Opened) throws(WaybillError) {

@@ -13,7 +13,7 @@ package struct IngestHooks: Sendable {
     package init() {}
 }
 
-package struct FactOrigin: Sendable {
+package final class FactOrigin: Sendable {
     package let source: SourceIdentity
     /// `nil` for an exchange outside any transaction, and for a part whose opening has not arrived.
     package let part: PlacedPart?
@@ -21,6 +21,10 @@ package struct FactOrigin: Sendable {
     package let eventName: String?
     /// The request of an exchange that ended; `nil` for another fact, and if the request has not arrived.
     package let request: Fact.ExchangeOpened?
+
+    init(source: SourceIdentity, part: PlacedPart?, eventName: String?, request: Fact.ExchangeOpened?) {
+        (self.source, self.part, self.eventName, self.request) = (source, part, eventName, request)
+    }
 }
 
 package struct StoredFacts: Sendable {
@@ -66,7 +70,7 @@ package struct FinishedTransaction: Sendable, Equatable {
 ///
 /// A withheld fact is booked as dropped, so it is recognized if it arrives again. Facts of a withheld part or exchange
 /// are withheld, too, because they would have nothing to belong to.
-struct Withholding {
+struct Withholding: ~Copyable {
     private(set) var withheld: Set<Int64> = []
     /// Facts that were withheld before.
     private(set) var knownCount = 0

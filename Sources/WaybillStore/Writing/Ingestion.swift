@@ -1,6 +1,6 @@
 package import WaybillCore
 
-package struct Ingestion {
+package struct Ingestion: ~Copyable {
     package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
     /// The facts that ``hooks`` withheld. A receipt counts them as accepted.

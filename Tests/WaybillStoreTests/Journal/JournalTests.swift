@@ -30,7 +30,7 @@ import WaybillCore
 
     /// Returns what recovery would find. It reads a copy, because this process must not lock the journal that is read.
     private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
-        var journal = try RecoveredJournal(LockedJournalFile(path: copy(name).path))
+        let journal = try RecoveredJournal(LockedJournalFile(path: copy(name).path))
         return (journal.next(limit: .max), journal)
     }
 
@@ -490,7 +490,7 @@ import WaybillCore
             try damaged.write(to: path)
             let mark = try LockedJournalFile(path: path.path)
             do throws(RecoveredJournal.Failure) {
-                var journal = try RecoveredJournal(mark)
+                let journal = try RecoveredJournal(mark)
                 let left = journal.next(limit: .max)
                 #expect(left.allSatisfy(facts.contains), "byte \(position)")
                 #expect(left.count >= facts.count - 1 || left.isEmpty, "byte \(position)")
@@ -512,7 +512,7 @@ import WaybillCore
         }
         let whole = try recovered().facts
         #expect(whole.count == 200)
-        var left = try RecoveredJournal(LockedJournalFile(path: copy().path))
+        let left = try RecoveredJournal(LockedJournalFile(path: copy().path))
         var batches: [[Fact]] = []
         try eventually("all is read") {
             batches.append(left.next(limit: limit))

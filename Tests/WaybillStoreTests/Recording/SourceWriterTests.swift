@@ -68,7 +68,7 @@ import WaybillCore
         init(of source: GUID, in folder: TemporaryDirectory) throws {
             let copy = folder.file("copy")
             try FileManager.default.copyItem(at: folder.file("journal-\(source)"), to: copy)
-            var journal = try RecoveredJournal(LockedJournalFile(path: copy.path))
+            let journal = try RecoveredJournal(LockedJournalFile(path: copy.path))
             facts = journal.next(limit: .max)
         }
     }

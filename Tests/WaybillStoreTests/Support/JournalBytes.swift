@@ -20,7 +20,7 @@ enum JournalBytes {
 
     private static func read(_ bytes: [UInt8], at path: String) throws -> Int {
         try Data(bytes).write(to: URL(filePath: path))
-        guard var journal = try? RecoveredJournal(LockedJournalFile(path: path)) else { return 0 }
+        guard let journal = try? RecoveredJournal(LockedJournalFile(path: path)) else { return 0 }
         let facts = journal.next(limit: .max)
         guard facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else {
             throw Failure(text: "more facts than room")

@@ -62,7 +62,7 @@ public struct NetworkOptions: Sendable {
 }
 
 /// Which header fields of requests and responses are recorded. Redacted fields stay redacted with ``Treatment/keep``.
-public struct HeaderPolicy: Sendable, Hashable {
+public struct HeaderPolicy: Sendable, Equatable {
     /// The treatment of a header field.
     public enum Treatment: Sendable, Hashable {
         /// Record the field, redacted.

@@ -11,7 +11,7 @@ import WaybillCore
 /// var pattern = RequestPattern(method: "POST", path: .glob("/v1/*"))
 /// pattern.headerFields["Accept"] = .contains("json")
 /// ```
-public struct RequestPattern: Sendable, Hashable {
+public struct RequestPattern: Sendable, Equatable {
     /// The method, in any case; `nil` for any.
     public var method: TextPattern? { didSet { anyCaseMethod = method?.ignoringCase } }
     /// The whole URL without its fragment; `nil` for any.

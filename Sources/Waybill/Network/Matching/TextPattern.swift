@@ -6,7 +6,7 @@ public import WaybillCore
 /// It is case-sensitive by default. Except for ``exact(_:ignoresCase:)``, it compares the first ``maximumTextByteCount`` bytes,
 /// and a comparison that takes more than a few milliseconds counts as no match. In JSON, a string is an exact pattern.
 /// The others are objects with `contains`, `glob` or `regex`, such as `{"glob": "/v1/*", "ignores_case": true}`.
-public struct TextPattern: Sendable, Hashable {
+public struct TextPattern: Sendable, Equatable {
     /// The kind of comparison.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The whole text, byte for byte.
@@ -129,12 +129,6 @@ public struct TextPattern: Sendable, Hashable {
 
     public static func == (one: TextPattern, other: TextPattern) -> Bool {
         one.kind == other.kind && one.text == other.text && one.ignoresCase == other.ignoresCase
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(kind)
-        hasher.combine(text)
-        hasher.combine(ignoresCase)
     }
 }
 

@@ -6,7 +6,7 @@ extension NetworkRule {
     ///
     /// A 302 is not followed, `Set-Cookie` sets no cookie, and `Content-Encoding` decodes nothing. `Content-Length` is
     /// added. The body is omitted after `HEAD` and with 204 and 304 (RFC 9110, section 6.4.1).
-    public struct Response: Sendable, Hashable {
+    public struct Response: Sendable, Equatable {
         /// The status code, from 200 to 599.
         public var status: Int
         /// The header fields. Fields of the same name are joined by commas, as in `HTTPURLResponse`.
@@ -126,7 +126,7 @@ extension URLError.Code {
 
 extension NetworkRule {
     /// The slowdown of a request and its response.
-    public struct Throttle: Sendable, Hashable {
+    public struct Throttle: Sendable, Equatable {
         /// The delay before the request is sent.
         public var latency: Duration
         /// The longest of random delays from ``latency`` on; `nil` always uses ``latency``.

@@ -12,9 +12,9 @@ public import WaybillCore
 /// ```
 ///
 /// `Schemas/rules.v1.schema.json` describes its JSON.
-public struct NetworkRule: Sendable, Hashable {
+public struct NetworkRule: Sendable, Equatable {
     /// The one thing that a rule does.
-    public enum Action: Sendable, Hashable {
+    public enum Action: Sendable, Equatable {
         /// Answers the request without sending it.
         case mock(NetworkRule.Response)
         /// Sends the request slowly.
