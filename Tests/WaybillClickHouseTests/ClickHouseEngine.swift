@@ -43,6 +43,14 @@ actor ClickHouseEngine {
     /// Returns the address of a new, empty database with the tables.
     func database() async throws -> ClickHouseAddress {
         let address = try await self.address()
+        for _ in 0..<9 {
+            // On a busy machine, a server of a cluster may take longer for a statement than `migrate` waits.
+            do throws(WaybillError) { try await ClickHouseStore.migrate(address) } catch {
+                guard error.code == .store else { throw error }
+                continue
+            }
+            return address
+        }
         try await ClickHouseStore.migrate(address)
         return address
     }

@@ -133,8 +133,8 @@ class Door:
         answer = json.loads(self.ask("POST", "/v1/answers", question, {"Content-Type": "application/json"})[1])
         return sum(row["runs"] for row in answer["use_cases"])
 
-    def erase(self, transaction):
-        return self.ask("DELETE", "/v1/transactions?" + urllib.parse.urlencode({"id": transaction}))
+    def erase(self, transactions):
+        return self.ask("DELETE", "/v1/transactions?" + urllib.parse.urlencode({"id": transactions}, doseq=True))
 
 
 def until(attempt, seconds=PATIENCE):
