@@ -363,8 +363,9 @@ for target in package.targets where target.type != .system {
 // What an app links is half as large so: `make bench ROWS=size`. With a section for each function, and without symbols
 // for other modules, the linker omits what an app doesn't call; Apple's linker does so without flags. `-gnone` and
 // `nounwind` omit unwind tables, and with them the line numbers of Waybill's own frames: Swift does not unwind the stack.
-// `-Osize` is for targets without hot loops. No app prints a value of `WaybillStore`, which has no public types
-// (`Scripts/public-types`), so it needs no reflection metadata.
+// `-Osize` is for targets without hot loops. Writers that nobody copies are classes or `~Copyable`, because copying takes
+// code. No app prints a value of `WaybillStore`, which has no public types (`Scripts/public-types`), so it needs no
+// reflection metadata.
 for target in package.targets where target.type == .regular {
     let size = ["Waybill", "WaybillStore"].contains(target.name) ? ["-Osize"] : []
     let reflection = target.name == "WaybillStore" ? ["-Xfrontend", "-disable-reflection-metadata"] : []

@@ -120,7 +120,7 @@ extension ClickHouseTables {
                     left.removeFirst()
                     continue
                 }
-                // Another process may have inserted older rows since, behind the pushed one.
+                // Another process may have inserted older rows of transactions since, behind the pushed one.
                 if removal.table == "transactions" || !begun.contains(removal.id), attempts % 60 == 0 {
                     if try await begin(removal) { begun.insert(removal.id) }
                     pushed.remove(removal.id)

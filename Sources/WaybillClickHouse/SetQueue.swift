@@ -213,9 +213,10 @@ final class SetQueue: Sendable {
             guard count > 0 else { continue }
             try await write(changes, at: wall)
             keeper.wake()
-            for removal in ClickHouseTables.removals(of: changes) where !(try await tables.begin(removal)) {
+            for removal in ClickHouseTables.removals(of: changes) {
+                let isBegun = try await tables.begin(removal)
                 // The next erasure completes it.
-                try await tables.insert([removal], at: wall)
+                if !isBegun { try await tables.insert([removal], at: wall) }
             }
             return count
         }

@@ -45,11 +45,12 @@ actor ClickHouseEngine {
         let address = try await self.address()
         for _ in 0..<9 {
             // On a busy machine, a server of a cluster may take longer for a statement than `migrate` waits.
-            do throws(WaybillError) { try await ClickHouseStore.migrate(address) } catch {
+            do throws(WaybillError) {
+                try await ClickHouseStore.migrate(address)
+                return address
+            } catch {
                 guard error.code == .store else { throw error }
-                continue
             }
-            return address
         }
         try await ClickHouseStore.migrate(address)
         return address

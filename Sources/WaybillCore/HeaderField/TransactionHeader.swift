@@ -128,8 +128,7 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
         self.transaction = transaction
         let head = text.dropLast(36)
         if head.isEmpty { return }
-        guard head.lowercased().hasPrefix("txn"), head.last == "-",
-            let useCase = Int(String(head.dropFirst(3).dropLast())),
+        guard head.lowercased().hasPrefix("txn"), head.last == "-", let useCase = Int(head.dropFirst(3).dropLast()),
             (0...Limits.largestCode).contains(useCase)
         else { return nil }
         self.useCase = useCase

@@ -113,8 +113,8 @@ enum CharacterReferences {
 
     private static func meaning(of name: String) -> Unicode.Scalar? {
         guard name.hasPrefix("#") else { return named[name] }
-        let digits = String(name.dropFirst())
-        let number = digits.lowercased().hasPrefix("x") ? Int(String(digits.dropFirst()), radix: 16) : Int(digits)
-        return number.flatMap { UInt32(exactly: $0) }.flatMap(Unicode.Scalar.init)
+        let digits = name.dropFirst()
+        let number = digits.lowercased().hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return number.flatMap(Unicode.Scalar.init)
     }
 }

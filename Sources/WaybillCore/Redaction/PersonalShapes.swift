@@ -164,6 +164,6 @@ extension SecretShapes {
         qa29 ro24 rs22 ru33 sa24 sc31 sd18 se24 si19 sk24 sm27 so23 st25 sv28 tl23 tn24 tr26 ua29 va22 vg24 xk20
         """.split(whereSeparator: \.isWhitespace).map { entry in
             let bytes = Array(entry.utf8)
-            return (UInt16(bytes[0]) << 8 | UInt16(bytes[1]), Int(String(entry.dropFirst(2))) ?? 0)
+            return (UInt16(bytes[0]) << 8 | UInt16(bytes[1]), Int(entry.dropFirst(2)) ?? 0)
         }, uniquingKeysWith: { first, _ in first })
 }

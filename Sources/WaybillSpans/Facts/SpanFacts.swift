@@ -140,8 +140,12 @@ struct SpanExchange {
 
     /// `nil` unless it is a client or server span with an HTTP or RPC method.
     init?(_ span: ReceivedSpan, error: RecordedError?, redactor: Redactor) {
-        guard span.kind == .client || span.kind == .server else { return nil }
-        let role: ExchangeRole = span.kind == .client ? .client : .server
+        let role: ExchangeRole
+        switch span.kind {
+        case .client: role = .client
+        case .server: role = .server
+        case .internal, .producer, .consumer: return nil
+        }
         let attributes = span.attributes
         if let method = attributes.text("http.request.method", "http.method") {
             opened = Fact.ExchangeOpened(
