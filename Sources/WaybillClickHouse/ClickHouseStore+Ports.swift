@@ -29,7 +29,7 @@ extension ClickHouseStore: BrowsableStore {
     /// Hides the data first, then deletes its rows on all servers. ClickHouse removes the files after eight minutes.
     /// Throws `.store` if a server is down or slow. Any later erasure completes the deletion.
     package func erase(_ scope: ErasureScope) async throws -> Erasure {
-        try await queue.erase(scope, at: clock.wallMicroseconds(), attempts: erasureAttempts)
+        try await queue.erase(scope, at: clock.wallMicroseconds())
     }
 
     /// - Throws: `.setting` for a limit on bytes, which a database does not support.

@@ -26,8 +26,6 @@ package struct ClickHouseStore: Sendable {
     var factsPerRange = FactRangeReader.factCount
     /// The maximum number of facts for the few reads that need all.
     var factLimit: Int64 = 5_000_000
-    /// How often an erasure looks for rows, each 100 milliseconds: for 45 seconds, as many proxies wait for 60.
-    var erasureAttempts = 450
     /// Whether reads also make rows, as in a collector.
     package var makesRows = false
     /// Whether each read loads all facts, for comparisons in tests.

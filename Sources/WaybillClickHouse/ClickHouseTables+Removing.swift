@@ -99,13 +99,15 @@ extension ClickHouseTables {
                 (week, source, sequence) SELECT DISTINCT week, \(none), \(wall) FROM \(table) WHERE \(removal.condition)
                 """
             }
-        for server in client.ofEachServer { try await server.run("INSERT INTO \(table)\(row)", inserting) }
+        // Servers drop a block that equals an earlier one.
+        let settings = inserting.merging(["insert_deduplicate": "0"]) { $1 }
+        for server in client.ofEachServer { try await server.run("INSERT INTO \(table)\(row)", settings) }
     }
 
     private func local(_ table: String) -> String { table != "books" && cluster != nil ? "\(table)_local" : table }
 
-    /// - Throws: `.store` if a server is down, or if rows are left after `attempts`, one every 100 milliseconds.
-    func removeAll(at wall: Int64, attempts: Int) async throws(WaybillError) {
+    /// - Throws: `.store` if a server is down, or if rows are left after 45 seconds, as many proxies wait for 60.
+    func removeAll(at wall: Int64) async throws(WaybillError) {
         do throws(WaybillError) {
             // All removals start before the first wait, because servers begin them only every few seconds.
             var left = try await removals()
@@ -113,7 +115,7 @@ extension ClickHouseTables {
             for removal in left where (try? await isGone(removal)) != true {
                 if try await begin(removal) { begun.insert(removal.id) }
             }
-            var attempts = attempts
+            var attempts = 450
             while let removal = left.first {
                 if try await isGone(removal) {
                     try await insert([removal], isDone: true, at: wall)

@@ -152,7 +152,7 @@ final class SetQueue: Sendable {
     }
 
     /// Writes the tombstones first, because no other process may store the data again.
-    func erase(_ scope: ErasureScope, at wall: Int64, attempts: Int) async throws -> Erasure {
+    func erase(_ scope: ErasureScope, at wall: Int64) async throws -> Erasure {
         let erasure = try await turns.run {
             try await follow()
             var all = Erasure(transactionCount: 0, factCount: 0)
@@ -170,7 +170,7 @@ final class SetQueue: Sendable {
         }
         keeper.wake()
         // Includes unfinished removals of earlier erasures. Sets are stored meanwhile.
-        try await tables.removeAll(at: wall, attempts: attempts)
+        try await tables.removeAll(at: wall)
         return erasure
     }
 

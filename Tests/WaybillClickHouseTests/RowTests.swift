@@ -128,6 +128,17 @@ import WaybillStore
         #expect(answer.useCases.map(\.runs) == [3])
     }
 
+    /// Breaks when rows that others insert during an erasure stay because an equal block was pushed before.
+    @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func laterRowsAreRemovedOnACluster() async throws {
+        let tables = try await ClickHouseStore(ClickHouseEngine.cluster.database()).tables
+        for id in [GUID(), GUID()] {
+            try await tables.insert([(id: id, row: nil)], version: 1)
+            try await tables.insert(ClickHouseTables.removals(ofRows: [id], before: 2), at: 1)
+            try await tables.removeAll(at: 1)
+        }
+        #expect(try await tables.removals().isEmpty)
+    }
+
     /// Breaks when a truncated row is read as a smaller transaction.
     @Test func aRowThatIsCutShortIsRefused() throws {
         var row = TransactionRow(id: GUID(), opening: FactID(source: GUID(), sequence: 1))
