@@ -111,6 +111,7 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   part_use_cases Array(Int64) CODEC(ZSTD),
   event_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
   event_codes Array(Int64) CODEC(Delta, ZSTD),
+  unsuccessful_events Array(Int64) CODEC(ZSTD), -- code * 16 + outcome, unless it succeeded
   exchange_parts Array(Int64) CODEC(ZSTD), -- indexes in `part_sources`, from 0
   exchange_sequences Array(Int64) CODEC(Delta, ZSTD),
   exchange_opened_us Array(Int64) CODEC(Delta, ZSTD), -- of the opening
@@ -141,14 +142,15 @@ CREATE TABLE transactions ( -- made of facts; the row of a transaction with the 
   INDEX statuses arrayReduce('max', exchange_statuses) TYPE minmax GRANULARITY 1,
   INDEX value_1 use_case TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX value_2 event_codes TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_3 error_codes TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_4 exchange_states TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_5 sources[1] TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_6 installations[1] TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_7 lower(apps[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_8 lower(app_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_9 lower(devices[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX value_10 lower(os_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_3 unsuccessful_events TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_4 error_codes TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_5 exchange_states TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_6 sources[1] TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_7 installations[1] TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_8 lower(apps[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_9 lower(app_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_10 lower(devices[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX value_11 lower(os_versions[1]) TYPE bloom_filter(0.01) GRANULARITY 1,
 ) ENGINE = ReplacingMergeTree(version)
 ORDER BY (tx)
 SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -115,7 +115,8 @@ enum ClickHouseSchema {
     static let placesPerPartition = 24 * ArrivalPlace.perHour
 
     private static let valueIndexes = [
-        "use_case", "event_codes", "error_codes", "exchange_states", "sources[1]", "installations[1]", "lower(apps[1])",
+        "use_case", "event_codes", "unsuccessful_events", "error_codes", "exchange_states", "sources[1]",
+        "installations[1]", "lower(apps[1])",
         "lower(app_versions[1])", "lower(devices[1])", "lower(os_versions[1])",
     ].enumerated().map { "INDEX value_\($0 + 1) \($1) TYPE bloom_filter(0.01) GRANULARITY 1" }
 
@@ -227,6 +228,9 @@ enum ClickHouseSchema {
                 Column("part_use_cases", "Array(Int64)", codec: "ZSTD", ""),
                 Column("event_parts", "Array(Int64)", codec: "ZSTD", "indexes in `part_sources`, from 0"),
                 Column("event_codes", "Array(Int64)", codec: "Delta, ZSTD", ""),
+                // Most blocks of rows have both an event and an outcome, but of different transactions.
+                Column(
+                    "unsuccessful_events", "Array(Int64)", codec: "ZSTD", "code * 16 + outcome, unless it succeeded"),
                 Column("exchange_parts", "Array(Int64)", codec: "ZSTD", "indexes in `part_sources`, from 0"),
                 Column("exchange_sequences", "Array(Int64)", codec: "Delta, ZSTD", ""),
                 Column("exchange_opened_us", "Array(Int64)", codec: "Delta, ZSTD", "of the opening"),

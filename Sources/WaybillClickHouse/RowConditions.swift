@@ -20,7 +20,31 @@ struct RowConditions: Sendable {
     }
 
     func sql(_ conditions: [FilterCondition], about subject: FilterExpression.Subject) -> String {
-        (["1"] + conditions.map { "(\(sql(of: $0, subject)))" }).joined(separator: " AND ")
+        let together = subject == .transactions ? unsuccessful(conditions) : []
+        return (["1"] + conditions.map { "(\(sql(of: $0, subject)))" } + together).joined(separator: " AND ")
+    }
+
+    /// SQL for an index.
+    private func unsuccessful(_ conditions: [FilterCondition]) -> [String] {
+        let outcomes = conditions.compactMap {
+            if case .outcome(let outcomes) = $0 { Self.stored(outcomes) } else { nil }
+        }
+        guard let outcomes = outcomes.first, !outcomes.isEmpty, !outcomes.contains(.succeeded) else { return [] }
+        return conditions.compactMap { condition in
+            guard case .event(let name) = condition, let meanings = events[name], !meanings.isEmpty else { return nil }
+            let both = Set(meanings.map(\.code)).flatMap { code in
+                outcomes.map { Self.number(ofEvent: code, $0.rawValue) }
+            }
+            return "(\(both.map { "has(unsuccessful_events, \($0))" }.joined(separator: " OR ")))"
+        }
+    }
+
+    /// In `unsuccessful_events`.
+    static func number(ofEvent code: Int, _ outcome: Int) -> Int64 { Int64(code) &* 16 &+ Int64(outcome) }
+
+    /// The outcomes in rows, where a transaction whose time is over is still open.
+    private static func stored(_ outcomes: Set<TransactionOutcome>) -> Set<TransactionOutcome> {
+        outcomes.contains(.timedOut) ? outcomes.union([.open]) : outcomes
     }
 
     static func outcome(now: Int64) -> String {
@@ -63,8 +87,7 @@ struct RowConditions: Sendable {
                 outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
             }
             guard !outcomes.isEmpty else { return "1" }
-            let stored = outcomes.contains(.timedOut) ? outcomes.union([.open]) : outcomes
-            return "outcome IN (\(codes(stored))) AND \(Self.outcome(now: now)) IN (\(codes(outcomes)))"
+            return "outcome IN (\(codes(Self.stored(outcomes)))) AND \(Self.outcome(now: now)) IN (\(codes(outcomes)))"
         case .sinceMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") >= \(time)"
         case .untilMicroseconds(let time): return "\(isOfTransactions ? "begun_us" : "each_opened_us") < \(time)"
         case .event(let name):

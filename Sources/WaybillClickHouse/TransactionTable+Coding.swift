@@ -100,6 +100,8 @@ extension RowBinaryWriter {
         array(row.parts.map { Int64($0.useCase) })
         array(row.events.map { Int64($0.part) })
         array(row.events.map { Int64($0.code) })
+        let unsuccessful = row.outcome == TransactionOutcome.succeeded.rawValue ? [] : Set(row.events.map(\.code))
+        array(unsuccessful.map { RowConditions.number(ofEvent: $0, row.outcome) }.sorted())
         exchanges(row.exchanges)
         nested { $0.timeline(row) }
         array(row.exchanges) { writer, exchange in writer.nested { $0.exchange(exchange, of: row) } }

@@ -128,6 +128,20 @@ import WaybillStore
         #expect(answer.useCases.map(\.runs) == [3])
     }
 
+    /// Breaks when the index of events and outcomes omits one of a transaction.
+    @Test(arguments: [
+        ("serverRejected", "failed", 1), ("requestSent", "failed", 1), ("requestSent", "timed_out", 1),
+        ("requestSent", "failed,cancelled", 1), ("requestSent", "succeeded", 0), ("requestSent", "cancelled", 0),
+    ]) func eventsAreListedByOutcome(event: String, outcome: String, count: Int) async throws {
+        var store = try await ClickHouseStore(ClickHouseEngine.shared.database())
+        let login = LoginHistory()
+        try await store.add([login.clientSet(), login.serverSet(), LoginHistory().clientSet(1...5)])
+        try await store.queue.keeper.run(isAlone: true)
+        store.factLimit = 0
+        let request = ListRequest([.filter: "event:\(event) outcome:\(outcome)"])
+        #expect(try await store.transactions(request).rows.count == count)
+    }
+
     /// Breaks when rows that others insert during an erasure stay because an equal block was pushed before.
     @Test(.enabled(if: ClickHouseEngine.isClusterThere)) func laterRowsAreRemovedOnACluster() async throws {
         let tables = try await ClickHouseStore(ClickHouseEngine.cluster.database()).tables
