@@ -72,24 +72,15 @@ package struct TraceRequest: Hashable, Sendable {
     static let linkLimit = 8
     package static let resourceLimit = Limits.sources
 
-    mutating func add(_ fields: SpanFields, to resource: inout ReceivedResource, limit: Int) {
-        itemCount += 1 + fields.events.count
-        guard itemCount <= limit else { return }
-        do throws(SpanFault) { resource.spans.append(try fields.span()) } catch {
+    mutating func add(_ span: Result<SpanFields, SpanFault>, to resource: inout ReceivedResource, limit: Int) {
+        itemCount += 1
+        do throws(SpanFault) {
+            let fields = try span.get()
+            itemCount += fields.events.count
+            if itemCount <= limit { resource.spans.append(try fields.span()) }
+        } catch {
             faults[error.reason, default: 0] += 1
         }
-    }
-
-    mutating func add(_ fault: SpanFault) {
-        itemCount += 1
-        faults[fault.reason, default: 0] += 1
-    }
-}
-
-extension ReceivedResource {
-    /// Sets the scope of the spans from an index on, because a request may contain it after the spans.
-    mutating func setScope(_ scope: SpanFields.Scope, ofSpansFrom first: Int) {
-        for index in spans.indices.dropFirst(first) { spans[index].fields?.scope = scope }
     }
 }
 

@@ -1,197 +1,17 @@
 import Foundation
 package import WaybillCore
 
-/// The field numbers are those of opentelemetry/proto: collector/trace/v1/trace_service.proto,
-/// trace/v1/trace.proto, resource/v1/resource.proto, common/v1/common.proto.
 extension TraceRequest {
     /// Only counts spans beyond `limit`.
     package static func decode(protobuf bytes: [UInt8], limit: Int) throws(SetDecodingFailure) -> TraceRequest {
-        var request = TraceRequest()
         do throws(ProtobufReader.Failure) {
-            var reader = ProtobufReader(bytes[...])
-            while let field = try reader.nextField() {
-                if field.number == 1 { try request.readResourceSpans(try field.slice(), limit) }
-            }
+            var message = ProtobufReader.Field(number: 0, offset: 0, value: .slice(bytes[...]))
+            return try TraceRequest(&message, limit: limit)
         } catch {
             throw SetDecodingFailure(
                 kind: .malformed, pointer: "",
                 message: "not Protocol Buffers, or not whole, at byte \(error.offset)")
         }
-        return request
-    }
-
-    private mutating func readResourceSpans(_ message: ArraySlice<UInt8>, _ limit: Int) throws(ProtobufReader.Failure) {
-        var resource = ReceivedResource()
-        var attributes = SpanAttributes()
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1:
-                var inner = ProtobufReader(try field.slice())
-                while let field = try inner.nextField() {
-                    if field.number == 1 { try field.add(to: &attributes) }
-                }
-            case 2:
-                var inner = ProtobufReader(try field.slice())
-                var scope = SpanFields.Scope()
-                let first = resource.spans.count
-                while let field = try inner.nextField() {
-                    switch field.number {
-                    case 1: scope = try SpanFields.Scope(try field.slice())
-                    case 2: add(try SpanFields(try field.slice()), to: &resource, limit: limit)
-                    default: break
-                    }
-                }
-                resource.setScope(scope, ofSpansFrom: first)
-            default: break
-            }
-        }
-        resource.attributes = attributes.flat
-        resources.append(resource)
-    }
-}
-
-extension SpanFields {
-    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        self.init()
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: trace = Array(try field.slice().prefix(17))
-            case 2: id = Array(try field.slice().prefix(9))
-            case 3: traceState = try field.text()
-            case 4: parent = Array(try field.slice().prefix(9))
-            case 5: name = try field.text()
-            case 6: kind = Int(truncatingIfNeeded: try field.integer())
-            case 7: startNanoseconds = try field.integer()
-            case 8: endNanoseconds = try field.integer()
-            case 9: try field.add(to: &attributes)
-            case 10: attributes.droppedCount += try field.count()
-            case 11: add(try Event(try field.slice()))
-            case 12: droppedEventCount += try field.count()
-            case 13: add(try Link(try field.slice()))
-            case 14: droppedLinkCount += try field.count()
-            case 15: try readStatus(try field.slice())
-            case 16: flags = try field.count()
-            default: break
-            }
-        }
-    }
-
-    private mutating func readStatus(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 2: statusMessage = try field.text()
-            case 3: statusCode = Int(truncatingIfNeeded: try field.integer())
-            default: break
-            }
-        }
-    }
-}
-
-extension SpanFields.Event {
-    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        self.init()
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: nanoseconds = try field.integer()
-            case 2: name = try field.text()
-            case 3: try field.add(to: &attributes)
-            case 4: attributes.droppedCount += try field.count()
-            default: break
-            }
-        }
-    }
-}
-
-extension SpanFields.Link {
-    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        self.init()
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: trace = Array(try field.slice().prefix(17))
-            case 2: span = Array(try field.slice().prefix(9))
-            case 3: traceState = try field.text()
-            case 4: try field.add(to: &attributes)
-            case 5: attributes.droppedCount += try field.count()
-            case 6: flags = try field.count()
-            default: break
-            }
-        }
-    }
-}
-
-extension SpanFields.Scope {
-    fileprivate init(_ message: ArraySlice<UInt8>) throws(ProtobufReader.Failure) {
-        self.init()
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: name = try field.text()
-            case 2: version = try field.text()
-            case 3: try field.add(to: &attributes)
-            case 4: attributes.droppedCount += try field.count()
-            default: break
-            }
-        }
-    }
-}
-
-extension ProtobufReader.Field {
-    fileprivate func count() throws(ProtobufReader.Failure) -> Int { Int(UInt32(truncatingIfNeeded: try integer())) }
-
-    fileprivate func add(to attributes: inout SpanAttributes) throws(ProtobufReader.Failure) {
-        attributes.add(try Self.keyValue(try slice(), depth: 0))
-    }
-
-    private static func keyValue(
-        _ message: ArraySlice<UInt8>, depth: Int
-    ) throws(ProtobufReader.Failure) -> SpanAttribute {
-        var attribute = SpanAttribute(name: "", value: .none)
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: attribute.name = try field.text()
-            case 2: attribute.value = try Self.value(try field.slice(), depth: depth)
-            default: break
-            }
-        }
-        return attribute
-    }
-
-    private static func value(_ message: ArraySlice<UInt8>, depth: Int) throws(ProtobufReader.Failure) -> SpanValue {
-        guard depth < SpanValue.depthLimit else { return .none }
-        var value = SpanValue.none
-        var reader = ProtobufReader(message)
-        while let field = try reader.nextField() {
-            switch field.number {
-            case 1: value = .scalar(.string(try field.text()))
-            case 2: value = .scalar(.bool(try field.integer() != 0))
-            case 3: value = .scalar(.integer(Int(truncatingIfNeeded: try field.integer())))
-            case 4: value = .scalar(.double(Double(bitPattern: try field.integer())))
-            case 5:
-                var (list, inner): ([SpanValue], ProtobufReader) = ([], ProtobufReader(try field.slice()))
-                while let field = try inner.nextField() {
-                    guard field.number == 1, list.count < SpanValue.limit else { continue }
-                    list.append(try Self.value(try field.slice(), depth: depth + 1))
-                }
-                value = .list(list)
-            case 6:
-                var members: [SpanAttribute] = []
-                var inner = ProtobufReader(try field.slice())
-                while let field = try inner.nextField() {
-                    guard field.number == 1, members.count < SpanValue.limit else { continue }
-                    members.append(try keyValue(try field.slice(), depth: depth + 1))
-                }
-                value = .map(members)
-            case 7: value = .bytes(Data(try field.slice()).base64EncodedString())
-            default: break
-            }
-        }
-        return value
     }
 }
 
@@ -209,22 +29,8 @@ struct ProtobufReader {
         enum Value { case integer(UInt64), slice(ArraySlice<UInt8>) }
 
         let number: Int
-        fileprivate let offset: Int
-        fileprivate let value: Value
-
-        func integer() throws(Failure) -> UInt64 {
-            guard case .integer(let integer) = value else { throw Failure(offset: offset) }
-            return integer
-        }
-
-        /// A value after its length: bytes, a text, or a message.
-        func slice() throws(Failure) -> ArraySlice<UInt8> {
-            guard case .slice(let slice) = value else { throw Failure(offset: offset) }
-            return slice
-        }
-
-        /// Invalid UTF-8 is replaced.
-        func text() throws(Failure) -> String { String(decoding: try slice(), as: UTF8.self) }
+        let offset: Int
+        let value: Value
     }
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -280,6 +86,53 @@ struct ProtobufReader {
         offset += count
         return value
     }
+}
+
+extension ProtobufReader.Field: MessageReader {
+    typealias Failure = ProtobufReader.Failure
+
+    func fields<Field: CodingKey>(_ body: (Field, inout Self) throws(Failure) -> Void) throws(Failure) {
+        var reader = ProtobufReader(try slice())
+        while var value = try reader.nextField() {
+            if let field = Field(intValue: value.number) { try body(field, &value) }
+        }
+    }
+
+    mutating func elements(_ body: (inout Self) throws(Failure) -> Void) throws(Failure) { try body(&self) }
+
+    func skip() {}
+
+    mutating func span() throws(Failure) -> Result<SpanFields, SpanFault> { .success(try SpanFields(&self)) }
+
+    /// A value after its length: bytes, a text, or a message.
+    private func slice() throws(Failure) -> ArraySlice<UInt8> {
+        guard case .slice(let slice) = value else { throw Failure(offset: offset) }
+        return slice
+    }
+
+    private func bits() throws(Failure) -> UInt64 {
+        guard case .integer(let integer) = value else { throw Failure(offset: offset) }
+        return integer
+    }
+
+    /// Invalid UTF-8 is replaced.
+    func text() throws(Failure) -> String { String(decoding: try slice(), as: UTF8.self) }
+
+    func id() throws(Failure) -> [UInt8] { Array(try slice().prefix(17)) }
+
+    func base64() throws(Failure) -> String { Data(try slice()).base64EncodedString() }
+
+    func bool() throws(Failure) -> Bool { try bits() != 0 }
+
+    func integer() throws(Failure) -> AttributeValue { .integer(Int64(bitPattern: try bits())) }
+
+    func double() throws(Failure) -> AttributeValue { .double(Double(bitPattern: try bits())) }
+
+    func nanoseconds() throws(Failure) -> UInt64 { try bits() }
+
+    func count32() throws(Failure) -> Int { Int(UInt32(truncatingIfNeeded: try bits())) }
+
+    func enumeration(_ names: [String]) throws(Failure) -> Int { Int(truncatingIfNeeded: try bits()) }
 }
 
 /// Writes fields of Protocol Buffers (https://protobuf.dev/programming-guides/encoding).
