@@ -9,10 +9,10 @@ package protocol ExportingStore: RecordStore {
 
     /// Exports exchanges, oldest first, and returns a note about left-out ones.
     ///
-    /// - Throws: `.notFound` if no exchange matches. `put` was not called then.
+    /// - Throws: `.notFound` before it writes, if no exchange matches.
     func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?)
+        _ exchanges: ListRequest, as document: ExchangeExport, to output: ExportOutput
+    ) async throws -> String?
 
     func report(_ request: ListRequest) async throws -> TransactionReport
 }
@@ -75,44 +75,21 @@ package struct ExportStream: Sendable {
 }
 
 extension ExportingStore {
-    /// Throws `.notFound` without a file if there is nothing to export.
+    /// Throws `.notFound` before it writes, if there is nothing to export.
     package func write(
-        _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(), to file: URL
-    ) async throws -> ExportSummary {
-        let partial = try PartialFile(file)
-        let factCount = try await write(
-            facts, as: format, isCompressed: isCompressed, style: style, to: partial.write)
-        try partial.finish()
-        return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
-    }
-
-    /// Returns the number of facts, 0 if unknown.
-    ///
-    /// - Throws: `.notFound` if there is nothing to export. `put` was not called then.
-    @discardableResult
-    package func write(
-        _ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, style: CSVStyle = CSVStyle(),
-        to put: ([UInt8]) throws -> Void
-    ) async throws -> Int {
+        _ facts: ExportedFacts, as format: TextFormat, style: CSVStyle = CSVStyle(), to output: ExportOutput
+    ) async throws {
         let stream = try await export(facts, as: format)
-        guard let factCount = try await stream.write(as: format, isCompressed: isCompressed, style: style, to: put)
-        else {
-            throw try await nothingToExport(facts, as: format)
+        var styled = StyledFacts(style)
+        // Only a header would look like a result.
+        var (waiting, isBegun): ([UInt8], Bool) = ([], false)
+        while let piece = try await stream.next() {
+            waiting += piece.bytes
+            guard isBegun || waiting.count > format.header.count else { continue }
+            try output.write(styled.next(waiting))
+            (waiting, isBegun) = ([], true)
         }
-        return factCount
-    }
-
-    package func write(
-        _ exchanges: ListRequest, as document: ExchangeExport, to file: URL
-    ) async throws -> (summary: ExportSummary, note: String?) {
-        let partial = try Locked(PartialFile(file))
-        let (factCount, note) = try await export(exchanges, as: document) { bytes in
-            try partial.withLock { try $0.write(bytes) }
-        }
-        return try partial.withLock { partial in
-            try partial.finish()
-            return (ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount), note)
-        }
+        guard isBegun else { throw try await nothingToExport(facts, as: format) }
     }
 
     private func nothingToExport(_ facts: ExportedFacts, as format: TextFormat) async throws -> WaybillError {
@@ -128,65 +105,30 @@ extension ExportingStore {
     }
 }
 
-extension ExportStream {
-    /// Returns `nil` and writes nothing if there is only a header, which would look like a result.
-    func write(
-        as format: TextFormat, isCompressed: Bool, style: CSVStyle, to put: ([UInt8]) throws -> Void
-    ) async throws -> Int? {
-        let gzip = isCompressed ? try Gzip() : nil
-        var facts = StyledFacts(style)
-        var (waiting, isBegun, factCount): ([UInt8], Bool, Int) = ([], false, 0)
-        while let piece = try await next() {
-            waiting += piece.bytes
-            factCount += piece.factCount
-            guard isBegun || waiting.count > format.header.count else { continue }
-            let bytes = facts.next(waiting)
-            try put(gzip?.compress(bytes) ?? bytes)
-            (waiting, isBegun) = ([], true)
-        }
-        guard isBegun else { return nil }
-        if let gzip { try put(gzip.finish()) }
-        return factCount
-    }
-}
-
 extension ExportingStore {
     /// Exports the newest 50,000 exchanges.
     package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
+        _ exchanges: ListRequest, as document: ExchangeExport, to output: ExportOutput
+    ) async throws -> String? {
         // Pages list the newest first, but the document begins with the oldest.
         let limit = 50_000
-        var request = exchanges
-        request[.limit] = "\(ListRequest.limits.upperBound)"
-        var records: [ExchangeRecord] = []
-        var pages = PageCount()
-        repeat {
-            let page = try await self.exchanges(request)
-            records += page.rows
-            request[.cursor] = try pages.next(after: page)
-        } while request[.cursor] != nil && records.count < limit
-        let count = try document.write(
-            { body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: put)
-        let isCut = request[.cursor] != nil
-        return (
-            count, isCut ? "These are the newest \(records.count); there are more. Export the collector's folder." : nil
-        )
+        var (records, pages) = ([ExchangeRecord](), ListPages(exchanges, of: self.exchanges))
+        while records.count < limit, let page = try await pages.next() { records += page.rows }
+        try document.write(
+            { body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: output)
+        return pages.isOver
+            ? nil : "These are the newest \(records.count); there are more. Export the collector's folder."
     }
 
     package func report(_ request: ListRequest) async throws -> TransactionReport {
-        var request = request
-        request[.limit] = "\(ListRequest.limits.upperBound)"
-        var report = TransactionReport(records: [])
-        var pages = PageCount()
-        repeat {
-            let page = try await transactions(request)
-            for row in page.rows.prefix(TransactionReport.limit - report.records.count) {
+        let limit = TransactionReport.limit
+        var (report, pages) = (TransactionReport(records: []), ListPages(request, of: transactions))
+        while report.records.count < limit, let page = try await pages.next() {
+            for row in page.rows.prefix(limit - report.records.count) {
                 report.records.append(try await transaction(row.id.description))
             }
-            request[.cursor] = try pages.next(after: page)
-        } while request[.cursor] != nil && report.records.count < TransactionReport.limit
-        if request[.cursor] != nil { report.notes.append(TransactionReport.thereAreMore) }
+        }
+        if !pages.isOver { report.notes.append(TransactionReport.thereAreMore) }
         if report.records.isEmpty { report.notes.append("Nothing of what the collector has matches.") }
         return report
     }
@@ -194,12 +136,12 @@ extension ExportingStore {
 
 extension SQLiteStore: ExportingStore {
     package func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
-            try document.write(reader.exchanges(matching: filter, now: now), to: put)
+        _ exchanges: ListRequest, as document: ExchangeExport, to output: ExportOutput
+    ) async throws -> String? {
+        _ = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
+            try document.write(reader.exchanges(matching: filter, now: now), to: output)
         }
-        return (factCount, nil)
+        return nil
     }
 
     package func report(_ request: ListRequest) async throws -> TransactionReport {

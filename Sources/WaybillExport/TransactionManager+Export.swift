@@ -64,7 +64,7 @@ extension TransactionManager {
         as format: ExchangeFormat, matching filter: ExchangeFilter = ExchangeFilter(), to file: URL
     ) async throws(WaybillError) -> ExportSummary {
         guard let settings = sources.settings else { throw Self.nothingToExport }
-        let export = ExchangeExport(as: format, isCompressed: file.endsInGzip, redactor: settings.redactor)
+        let export = ExchangeExport(as: format, redactor: settings.redactor)
         let summary = try await read { reader, now in
             try export.write(reader.exchanges(matching: filter, now: now), to: file)
         }

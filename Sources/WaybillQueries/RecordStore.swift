@@ -67,16 +67,11 @@ extension RecordStore {
     }
 
     package func allSources() async throws -> [SourceRecord] {
-        var request = ListRequest(matching: SourceFilter(), limit: ListRequest.limits.upperBound)
-        var sources: [SourceRecord] = []
         // No search is involved, so few pages are short.
-        var pages = PageCount(shortLimit: 100)
-        repeat {
-            let page = try await self.sources(request)
-            sources += page.rows
-            request[.cursor] = try pages.next(after: page)
-        } while request[.cursor] != nil
-        return sources
+        var pages = ListPages(ListRequest(matching: SourceFilter()), shortLimit: 100, of: sources)
+        var all: [SourceRecord] = []
+        while let page = try await pages.next() { all += page.rows }
+        return all
     }
 
     /// Support codes must be known here, IDs need not be.
@@ -92,17 +87,40 @@ extension RecordStore {
     package func warnings() async -> [String] { [] }
 }
 
-/// Follows the pages of a list, with a limit for servers that return next pages forever.
-package struct PageCount {
+package struct ListPages<Row: Sendable & Codable> {
+    package private(set) var isOver = false
+    private var request: ListRequest
+    private var count: PageCount
+    private let list: (ListRequest) async throws -> RecordPage<Row>
+
+    package init(
+        _ request: ListRequest, shortLimit: Int = 1_000,
+        of list: @escaping (ListRequest) async throws -> RecordPage<Row>
+    ) {
+        (self.request, count, self.list) = (request, PageCount(shortLimit: shortLimit), list)
+        self.request[.limit] = "\(ListRequest.limits.upperBound)"
+    }
+
+    package mutating func next() async throws -> RecordPage<Row>? {
+        guard !isOver else { return nil }
+        let page = try await list(request)
+        request[.cursor] = try count.next(after: page)
+        isOver = request[.cursor] == nil
+        return page
+    }
+}
+
+/// Limits the pages of a list, because a server could return next pages forever.
+struct PageCount {
     private static let fullLimit = 2_000
     private let shortLimit: Int
     private var (full, short) = (0, 0)
     private var last: String?
 
     /// - Parameter shortLimit: The most pages with fewer rows, as a search returns them when its time is over.
-    package init(shortLimit: Int = 1_000) { self.shortLimit = shortLimit }
+    init(shortLimit: Int = 1_000) { self.shortLimit = shortLimit }
 
-    package mutating func next<Row>(after page: RecordPage<Row>) throws(WaybillError) -> String? {
+    mutating func next<Row>(after page: RecordPage<Row>) throws(WaybillError) -> String? {
         guard let next = page.next else { return nil }
         if page.rows.count < ListRequest.limits.upperBound { short += 1 } else { full += 1 }
         guard next != last, full <= Self.fullLimit, short <= shortLimit else {

@@ -166,9 +166,9 @@ struct TakingTurns: ExportingStore {
     }
 
     func export(
-        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
-    ) async throws -> (factCount: Int, note: String?) {
-        try await next().export(exchanges, as: document, to: put)
+        _ exchanges: ListRequest, as document: ExchangeExport, to output: ExportOutput
+    ) async throws -> String? {
+        try await next().export(exchanges, as: document, to: output)
     }
 
     func report(_ request: ListRequest) async throws -> TransactionReport { try await next().report(request) }

@@ -124,8 +124,8 @@ struct Export: AsyncParsableCommand {
     private func write() async throws {
         if let format = format.exchanges { return try await write(format) }
         if format == .perfetto {
-            return try await writeRows("transaction") {
-                try await place.opened().writeTrace(request, isCompressed: $0, redactor: .command, to: $1)
+            return try await write("transaction") {
+                try await place.opened().writeTrace(request, redactor: .command, to: $0)
             }
         }
         guard let format = format.export else { return try await writeReport() }
@@ -140,36 +140,27 @@ struct Export: AsyncParsableCommand {
             var store = try SQLiteStore(url, clock: CommandClock.current)
             store.redactor = .command
             for warning in await store.warnings() { Terminal.warn(warning) }
-            tell(try await store.copy(.of(request), to: URL(filePath: output)))
+            tell(try await store.copy(.of(request), to: URL(filePath: output)).byteCount, "byte")
         case .database(let address):
-            tell(try await Database(address).copy(.of(request), to: URL(filePath: output)))
+            tell(try await Database(address).copy(.of(request), to: URL(filePath: output)).byteCount, "byte")
         }
     }
 
-    private func tell(_ summary: ExportSummary) {
-        Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
-    }
+    private func tell(_ count: Int64, _ noun: String) { Terminal.warn("\(output): \(Words.count(count, noun)).") }
 
     private func write(_ format: ExchangeFormat) async throws {
-        let file = output == "-" ? nil : URL(filePath: output)
-        let isCompressed = gzip || file?.endsInGzip == true
-        let document = ExchangeExport(as: format, isCompressed: isCompressed, redactor: .command)
         let store = try await place.opened()
-        guard let file else {
-            let (_, note) = try await store.export(request, as: document, to: StandardOutput.write)
-            if let note { Terminal.warn(note) }
-            return
+        try await write {
+            let document = ExchangeExport(as: format, redactor: .command)
+            if let note = try await store.export(request, as: document, to: $0) { Terminal.warn(note) }
         }
-        let (summary, note) = try await store.write(request, as: document, to: file)
-        if let note { Terminal.warn(note) }
-        tell(summary)
     }
 
     private func writeReport() async throws {
         let report = try await place.opened().report(request)
         if output == "-" { return try StandardOutput.write(Array(report.html)) }
         try report.write(to: URL(filePath: output))
-        Terminal.warn("\(output): \(Words.count(report.records.count, "transaction")).")
+        tell(Int64(report.records.count), "transaction")
     }
 
     private func write(_ format: TextFormat, of store: some ExportingStore) async throws {
@@ -183,38 +174,38 @@ struct Export: AsyncParsableCommand {
             }
             Terminal.write(increment.files.map { lake.place(of: $0.name) })
         } else if csv.rows == .transactions {
-            try await writeRows("transaction") {
+            try await write("transaction") {
                 try await store.writeRows(
-                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1, of: store.transactions)
+                    request, style: csv.style, redactor: .command, to: $0, of: store.transactions)
             }
         } else if csv.rows == .exchanges {
-            try await writeRows("exchange") {
+            try await write("exchange") {
                 try await store.writeRows(
-                    request, style: csv.style, isCompressed: $0, redactor: .command, to: $1, of: store.exchanges)
+                    request, style: csv.style, redactor: .command, to: $0, of: store.exchanges)
             }
-        } else if output == "-" {
-            try await store.write(
-                .of(request), as: format, isCompressed: gzip, style: style, to: StandardOutput.write)
         } else {
-            let file = URL(filePath: output)
-            tell(
-                try await store.write(
-                    .of(request), as: format, isCompressed: gzip || file.endsInGzip, style: style, to: file))
+            try await write { try await store.write(.of(request), as: format, style: style, to: $0) }
         }
     }
 
-    private func writeRows(
-        _ noun: String, _ write: (Bool, ([UInt8]) throws -> Void) async throws -> Int
-    ) async throws {
+    private func write(_ body: (ExportOutput) async throws -> Void) async throws {
+        try await write(nil) {
+            try await body($0)
+            return 0
+        }
+    }
+
+    private func write(_ noun: String?, _ body: (ExportOutput) async throws -> Int) async throws {
         guard output != "-" else {
-            _ = try await write(gzip, StandardOutput.write)
+            let terminal = try ExportOutput(isCompressed: gzip, to: StandardOutput.write)
+            _ = try await body(terminal)
+            _ = try terminal.finish()
             return
         }
-        let file = URL(filePath: output)
-        let partial = try PartialFile(file)
-        let count = try await write(gzip || file.endsInGzip, partial.write)
-        try partial.finish()
-        Terminal.warn("\(output): \(Words.count(count, noun)).")
+        let file = try ExportOutput(to: URL(filePath: output), isCompressed: gzip ? true : nil)
+        let count = try await body(file)
+        let byteCount = try file.finish()
+        if let noun { tell(Int64(count), noun) } else { tell(byteCount, "byte") }
     }
 
     private func lake(_ place: String) throws -> any Lake {

@@ -38,17 +38,12 @@ struct Following {
         after position: String?, of store: any RecordStore
     ) async throws -> (rows: [TransactionSummary], position: String?) {
         var request = request
-        (request[.after], request[.limit]) = (position, "\(ListRequest.limits.upperBound)")
-        let first = try await store.transactions(request)
-        var rows = first.rows
-        var pages = PageCount()
-        request[.cursor] = try pages.next(after: first)
-        while request[.cursor] != nil {
-            let page = try await store.transactions(request)
-            rows += page.rows
-            request[.cursor] = try pages.next(after: page)
-        }
-        return (rows, first.position ?? position)
+        request[.after] = position
+        var pages = ListPages(request, of: store.transactions)
+        let first = try await pages.next()
+        var rows = first?.rows ?? []
+        while let page = try await pages.next() { rows += page.rows }
+        return (rows, first?.position ?? position)
     }
 
     /// - Returns: Whether the output still has a reader.

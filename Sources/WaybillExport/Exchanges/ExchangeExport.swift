@@ -10,52 +10,43 @@ package struct ExchangeExport: Sendable {
     package typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
 
     package var format: ExchangeFormat
-    package var isCompressed: Bool
     package var redactor: Redactor
 
     /// Creates an export. By default, it redacts secrets by well-known names and shapes.
-    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor = Redactor()) {
+    package init(as format: ExchangeFormat, redactor: Redactor = Redactor()) {
         self.format = format
-        self.isCompressed = isCompressed
         self.redactor = redactor
     }
 
     /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.
     package func write(_ source: Source, to file: URL) throws -> ExportSummary {
-        let partial = try PartialFile(file)
-        let factCount = try write(source, to: partial.write)
-        try partial.finish()
-        return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
+        let output = try ExportOutput(to: file)
+        let factCount = try write(source, to: output)
+        return ExportSummary(file: file, factCount: factCount, byteCount: try output.finish())
     }
 
-    /// Writes the document in pieces, and passes them to `put`.
-    ///
     /// - Returns: The number of exported facts.
-    /// - Throws: `.notFound` if there is nothing to export. `put` was not called then.
+    /// - Throws: `.notFound` before it writes, if there is nothing to export.
     @discardableResult
-    package func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
-        let gzip = isCompressed ? try Gzip() : nil
-        let write = { (bytes: [UInt8]) in try put(gzip?.compress(bytes) ?? bytes) }
-        var (writer, factCount) = try self.write(
-            source, by: ExchangeWriter(as: format, redactor: redactor, roles: format.roles), to: write)
-        if writer.count == 0, format.roles != [.client, .server] {
-            (writer, factCount) = try self.write(source, by: ExchangeWriter(as: format, redactor: redactor), to: write)
+    package func write(_ source: Source, to output: ExportOutput) throws -> Int {
+        var (writer, factCount) = try write(source, of: format.roles, to: output)
+        if writer.count == 0, format.roles != Set(ExchangeRole.allCases) {
+            (writer, factCount) = try write(source, of: Set(ExchangeRole.allCases), to: output)
         }
         guard writer.count > 0 else { throw WaybillError(.notFound, "Nothing was exported: no exchange matches.") }
-        try write(writer.end)
-        if let gzip { try put(gzip.finish()) }
+        try output.write(writer.end)
         return factCount
     }
 
     private func write(
-        _ source: Source, by writer: ExchangeWriter, to write: @escaping ([UInt8]) throws -> Void
+        _ source: Source, of roles: Set<ExchangeRole>, to output: ExportOutput
     ) throws -> (writer: ExchangeWriter, factCount: Int) {
-        var (writer, factCount) = (writer, 0)
+        var (writer, factCount) = (ExchangeWriter(as: format, redactor: redactor, roles: roles), 0)
         try source { record, bodies in
             let isFirst = writer.count == 0
             let bytes = writer.next(record, bodies: bodies)
             guard !bytes.isEmpty else { return }
-            try write(isFirst ? writer.beginning + bytes : bytes)
+            try output.write(isFirst ? writer.beginning + bytes : bytes)
             factCount += record.exchange.state == nil ? 1 : 2
         }
         return (writer, factCount)

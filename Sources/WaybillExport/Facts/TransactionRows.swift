@@ -85,12 +85,11 @@ extension ExchangeRecord: CSVRecord {
 }
 
 extension ExportingStore {
-    /// Writes a CSV file with one row per matching record. Throws `.notFound` if there are none.
+    /// Writes CSV with one row per matching record, and returns their number. Throws `.notFound` if there are none.
     package func writeRows<Record: CSVRecord>(
-        _ request: ListRequest, style: CSVStyle, isCompressed: Bool, redactor: Redactor,
-        to put: ([UInt8]) throws -> Void, of page: (ListRequest) async throws -> RecordPage<Record>
+        _ request: ListRequest, style: CSVStyle, redactor: Redactor, to output: ExportOutput,
+        of page: (ListRequest) async throws -> RecordPage<Record>
     ) async throws -> Int {
-        let gzip = isCompressed ? try Gzip() : nil
         var (request, count) = (request, 0)
         request[.limit] = "\(ListRequest.limits.upperBound)"
         repeat {
@@ -103,11 +102,10 @@ extension ExportingStore {
                 redactor.redacted(record).value.write(to: &rows, style)
                 rows.endRow()
             }
-            try put(gzip?.compress(rows.bytes) ?? rows.bytes)
+            try output.write(rows.bytes)
             count += page.rows.count
             request[.cursor] = page.next
         } while request[.cursor] != nil
-        if let gzip { try put(gzip.finish()) }
         return count
     }
 }

@@ -28,23 +28,51 @@ package struct FileExport: Sendable {
 
     /// - Throws: `.setting` if the file can't be written, `.notFound` if there is nothing to export.
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
-        if let text = format.text { return try write(text, scope, of: reader, to: file) }
-        guard format != .perfetto else { return try writeTrace(scope, of: reader, to: file, now: now) }
-        return try writeStore(scope, of: reader, to: file, now: now)
+        guard format != .sqlite else { return try writeStore(scope, of: reader, to: file, now: now) }
+        let output = try ExportOutput(to: file, isCompressed: isCompressed)
+        let factCount =
+            if let text = format.text {
+                try reader.export(scope, as: text, redactor: redactor, to: output.write).factCount
+            } else {
+                try writeTrace(scope, of: reader, to: output, now: now)
+            }
+        guard factCount > 0 else { throw try reader.nothingToExport(scope, as: format.text) }
+        return ExportSummary(file: file, factCount: factCount, byteCount: try output.finish())
+    }
+}
+
+/// A file, which appears when it is complete, or a function to write to.
+package struct ExportOutput: Sendable {
+    private struct State {
+        var put: ([UInt8]) throws -> Void
+        var gzip: Gzip?
+        var file: PartialFile?
     }
 
-    private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws
-        -> ExportSummary
-    {
+    private let state: Locked<State>
+
+    /// - Parameter isCompressed: `nil` compresses if the file name ends with `.gz`.
+    package init(to file: URL, isCompressed: Bool? = nil) throws(WaybillError) {
         let partial = try PartialFile(file)
-        let gzip = isCompressed ? try Gzip() : nil
-        let export = try reader.export(scope, as: format, redactor: redactor) { piece in
-            try partial.write(gzip?.compress(piece) ?? piece)
+        let gzip = isCompressed ?? file.endsInGzip ? try Gzip() : nil
+        state = Locked(State(put: partial.write, gzip: gzip, file: partial))
+    }
+
+    package init(isCompressed: Bool = false, to put: @escaping ([UInt8]) throws -> Void) throws(WaybillError) {
+        state = Locked(State(put: put, gzip: isCompressed ? try Gzip() : nil))
+    }
+
+    package func write(_ bytes: [UInt8]) throws {
+        try state.withLock { state in try state.put(state.gzip?.compress(bytes) ?? bytes) }
+    }
+
+    /// Completes the file, and returns its length; 0 for a function.
+    package func finish() throws -> Int64 {
+        try state.withLock { state in
+            if let gzip = state.gzip { try state.put(gzip.finish()) }
+            try state.file?.finish()
+            return state.file?.byteCount ?? 0
         }
-        guard export.factCount > 0 else { throw try reader.nothingToExport(scope, as: format) }
-        if let gzip { try partial.write(gzip.finish()) }
-        try partial.finish()
-        return ExportSummary(file: file, factCount: export.factCount, byteCount: partial.byteCount)
     }
 }
 

@@ -126,49 +126,35 @@ struct PerfettoWriter {
 
 extension ExportingStore {
     /// Returns the number of transactions. Throws `.notFound` if none matches.
-    package func writeTrace(
-        _ request: ListRequest, isCompressed: Bool, redactor: Redactor, to put: ([UInt8]) throws -> Void
-    ) async throws -> Int {
-        let gzip = isCompressed ? try Gzip() : nil
-        var (request, pages, writer, count) = (request, PageCount(), PerfettoWriter(), 0)
-        request[.limit] = "\(ListRequest.limits.upperBound)"
-        repeat {
-            let page = try await transactions(request)
+    package func writeTrace(_ request: ListRequest, redactor: Redactor, to output: ExportOutput) async throws -> Int {
+        var (pages, writer, count) = (ListPages(request, of: transactions), PerfettoWriter(), 0)
+        while let page = try await pages.next() {
             for row in page.rows {
-                let bytes = writer.next(redactor.redacted(try await transaction(row.id.description)))
-                try put(gzip?.compress(bytes) ?? bytes)
+                try output.write(writer.next(redactor.redacted(try await transaction(row.id.description))))
                 count += 1
             }
-            request[.cursor] = try pages.next(after: page)
-            guard count > 0 || request[.cursor] != nil else { throw WaybillError.nothingExported(page.whyEmpty) }
-        } while request[.cursor] != nil
-        try put(gzip?.compress(PerfettoWriter.end) ?? PerfettoWriter.end)
-        if let gzip { try put(gzip.finish()) }
+            guard count > 0 || !pages.isOver else { throw WaybillError.nothingExported(page.whyEmpty) }
+        }
+        try output.write(PerfettoWriter.end)
         return count
     }
 }
 
 extension FileExport {
-    func writeTrace(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int64) throws -> ExportSummary {
+    func writeTrace(_ scope: ExportScope, of reader: StoreReader, to output: ExportOutput, now: Int64) throws -> Int {
         let filter = if case .transactions(let filter, _) = scope { filter } else { TransactionFilter() }
-        let partial = try PartialFile(file)
-        let gzip = isCompressed ? try Gzip() : nil
         var (writer, cursor, factCount) = (PerfettoWriter(), String?.none, 0)
         repeat {
             let page = try reader.transactions(
                 matching: filter, limit: ListRequest.limits.upperBound, after: cursor, now: now)
             for row in page.rows {
                 guard let record = try reader.transaction(row.id, now: now) else { continue }
-                let bytes = writer.next(redactor.redacted(record))
-                try partial.write(gzip?.compress(bytes) ?? bytes)
+                try output.write(writer.next(redactor.redacted(record)))
                 factCount += record.timeline.count
             }
             cursor = page.next
         } while cursor != nil
-        guard factCount > 0 else { throw try reader.nothingToExport(scope) }
-        try partial.write(gzip?.compress(PerfettoWriter.end) ?? PerfettoWriter.end)
-        if let gzip { try partial.write(gzip.finish()) }
-        try partial.finish()
-        return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
+        try output.write(PerfettoWriter.end)
+        return factCount
     }
 }

@@ -61,7 +61,7 @@ import WaybillStore
             let bytes = Locked<[UInt8]>([])
             _ = try ExchangeExport(as: .har).write(
                 { body in for record in records { try body(record, ExchangeBodies()) } },
-                to: { piece in bytes.withLock { $0 += piece } })
+                to: ExportOutput { piece in bytes.withLock { $0 += piece } })
             let document = try JSONSerialization.jsonObject(with: Data(bytes.withLock { $0 }))
             let entries = Members(document)["log"].members["entries"] as? [[String: Any]] ?? []
             return entries.map { Members($0)["request"]["url"].text }

@@ -139,9 +139,8 @@ private struct ExtremeRound {
     private mutating func takeSpans(of store: SQLiteStore) async throws {
         let other = try SQLiteStore(making: "waybill", in: folder.appending(path: "spans"))
         let lines = Locked<[UInt8]>([])
-        _ = try? await store.write(.of(ListRequest()), as: .otlp, isCompressed: false) { bytes in
-            lines.withLock { $0 += bytes }
-        }
+        let output = try ExportOutput { bytes in lines.withLock { $0 += bytes } }
+        try? await store.write(.of(ListRequest()), as: .otlp, to: output)
         var extremes = ExtremeNumbers(random: random, numbers: ExtremeNumbers.ofAnyInteger, rarity: 10)
         for line in lines.withLock({ $0 }).split(separator: UInt8(ascii: "\n")).prefix(20) {
             guard let request = try? TraceRequest.decode(json: extremes.spread(in: Array(line)), limit: 10_000) else {
@@ -166,12 +165,10 @@ private struct ExtremeRound {
             #expect((200..<(isDamaged ? 600 : 500)).contains(response.status), "seed \(seed): \(path)")
         }
         for question in try Self.questions { _ = try? await store.answer(question, where: []) }
-        for format in TextFormat.allCases {
-            _ = try? await store.write(.of(ListRequest()), as: format, isCompressed: false) { _ in }
-        }
+        let output = try ExportOutput { _ in }
+        for format in TextFormat.allCases { try? await store.write(.of(ListRequest()), as: format, to: output) }
         for format in ExchangeFormat.allCases {
-            let document = ExchangeExport(as: format, isCompressed: false, redactor: Redactor())
-            _ = try? await store.export(ListRequest(), as: document) { _ in }
+            _ = try? await store.export(ListRequest(), as: ExchangeExport(as: format), to: output)
         }
         _ = try? await store.report(ListRequest()).html
         do { _ = try await store.verify() } catch { #expect(isDamaged, "seed \(seed): \(error)") }
