@@ -1,54 +1,57 @@
 import WaybillCore
+import WaybillStore
 
-/// A span received by OTLP, in OTLP's JSON.
+/// A span received by OTLP, redacted again.
 struct OriginalSpan {
-    /// The members with their values as JSON, without attributes and scope.
-    private(set) var members: [(name: String, json: [UInt8])] = []
-    /// The attributes as array elements.
-    private(set) var attributes: [UInt8] = []
-    private(set) var scope: [UInt8]?
+    let id: SpanID
+    let parent: Span.Parent?
+    let kind: Span.Kind?
+    /// `nil` if it was not kept, or is not valid, as in a damaged store.
+    let json: JSON?
 
-    /// Returns `nil` for invalid JSON, as in a damaged store.
-    init?(_ json: [UInt8]) {
-        var (members, attributes, scope): ([(String, [UInt8])], [UInt8], [UInt8]?) = ([], [], nil)
-        do throws(JSONFailure) {
-            try JSONReader.read(json) { reader throws(JSONFailure) in
-                try reader.beginObject()
-                while let key = try reader.nextKey() {
-                    let name = key.string
-                    reader.skipWhitespace()
-                    let start = reader.offset
-                    try reader.skipValue()
-                    let value = json[start..<reader.offset]
-                    switch name {
-                    case "attributes": attributes = Array(value.dropFirst().dropLast())
-                    case "scope": scope = Array(value)
-                    default: members.append((name, Array(value)))
-                    }
-                }
-            }
-        } catch {
-            return nil
-        }
-        (self.members, self.attributes, self.scope) = (members, attributes, scope)
+    struct JSON {
+        /// The members, without attributes and scope.
+        var members: [UInt8] = []
+        /// The attributes as array elements.
+        var attributes: [UInt8] = []
+        var scope = Array("{}".utf8)
     }
 
-    static func redacting(_ json: [UInt8], by redactor: Redactor) -> [UInt8]? {
-        var redaction = Redaction(redactor: redactor)
-        do throws(JSONFailure) {
-            try JSONReader.read(json) { reader throws(JSONFailure) in try redaction.copy(&reader, under: "") }
-        } catch {
-            return nil
+    init(_ span: SpanRows.Span, redactedBy redactor: Redactor) {
+        id = span.id
+        parent = span.parent.map { Span.Parent(id: $0, isRemote: span.part == span.fact) }
+        kind = Span.Kind(rawValue: span.kind)
+        json = span.original.flatMap { original in
+            try? JSONReader.read(original) { reader throws(JSONFailure) in try JSON(&reader, redactor) }
         }
-        return redaction.writer.bytes
+    }
+}
+
+extension OriginalSpan.JSON {
+    fileprivate init(_ reader: inout JSONReader, _ redactor: Redactor) throws(JSONFailure) {
+        var rest = Redaction(redactor: redactor)
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            var value = Redaction(redactor: redactor)
+            switch key {
+            case "attributes":
+                try value.copy(&reader, under: "")
+                attributes = Array(value.writer.bytes.dropFirst().dropLast())
+            case "scope":
+                try value.copy(&reader, under: "")
+                scope = value.writer.bytes
+            default:
+                var name = ""
+                try rest.copyMember(key.string, &reader, under: &name)
+            }
+        }
+        members = rest.writer.bytes
     }
 
     /// Copies JSON, and redacts each text under the name of its attribute.
     private struct Redaction {
         let redactor: Redactor
         var writer = JSONWriter()
-
-        init(redactor: Redactor) { self.redactor = redactor }
 
         /// Members with digits of IDs and times, which could look like card numbers.
         private static let digits: Set = [
@@ -77,7 +80,7 @@ struct OriginalSpan {
             }
         }
 
-        private mutating func copyMember(
+        mutating func copyMember(
             _ member: String, _ reader: inout JSONReader, under name: inout String
         ) throws(JSONFailure) {
             switch member {

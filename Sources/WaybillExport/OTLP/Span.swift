@@ -50,7 +50,7 @@ struct Span {
     var events: [Event] = []
     var links: [Link] = []
     /// The span received by OTLP, which is exported instead; `nil` if Waybill recorded the span.
-    var original: OriginalSpan?
+    var original: OriginalSpan.JSON?
     var status: Status?
     var statusMessage: String?
 
@@ -95,7 +95,7 @@ extension Span {
             kind: .internal,
             startMicroseconds: start, endMicroseconds: max(start, part.time(of: part.closed)),
             attributes: part.opened.content.attributes.merging(closing.attributes) { $1 })
-        attributes["waybill.use_case"] = .integer(part.useCase)
+        attributes["waybill.use_case"] = .integer(part.opened.content.useCase)
         if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.outcome"] = .string(closing.outcome.name)
         attributes["waybill.sequence"] = .integer(part.opened.sequence)
@@ -226,7 +226,7 @@ extension Span {
 
 extension Span {
     /// Restores a span that was received by OTLP and stored as an event.
-    init(_ event: ClosedPart.Event, as original: SpanRows.Span, of part: ClosedPart) {
+    init(_ event: ClosedPart.Event, as original: OriginalSpan, of part: ClosedPart) {
         let (start, content) = (part.time(of: event.entry), event.entry.content)
         var (attributes, duration) = (content.attributes, Int64(0))
         if case .integer(let microseconds) = attributes["duration_us"] { duration = microseconds }
@@ -244,11 +244,9 @@ extension Span {
         take(original)
     }
 
-    mutating func take(_ original: SpanRows.Span) {
-        id = original.id
-        parent = original.parent.map { Parent(id: $0, isRemote: original.part == original.fact) }
-        kind = Kind(rawValue: original.kind) ?? kind
-        self.original = original.original.flatMap { OriginalSpan($0) }
+    mutating func take(_ original: OriginalSpan) {
+        (id, parent, kind) = (original.id, original.parent, original.kind ?? kind)
+        self.original = original.json
     }
 }
 

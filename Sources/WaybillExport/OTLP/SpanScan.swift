@@ -42,7 +42,7 @@ struct SpanScan {
                         nextPart = part.sequence + 1
                         if var part = try closedPart(part, of: source, without: newcomers) {
                             part.clockOffset = try clocks.offset(of: part)
-                            writer.write(redactor.redacted(part))
+                            writer.write(part)
                         }
                         return !writer.isFull
                     })
@@ -70,55 +70,30 @@ struct SpanScan {
         guard scanned.opened != nil, scanned.closed != nil else { return nil }
         let facts = try PartFacts(connection: connection).facts(of: scanned.sequence, in: source.share.row)
             .filter { !newcomers.contains($0.sequence) }
-        guard var part = try closedPart(of: facts, scanned, of: source) else { return nil }
+        guard var part = ClosedPart(redactor.redacted(facts), of: redactor.redacted(source.source), source.clock)
+        else { return nil }
+        if source.isReceived {
+            part.isReceived = true
+            part.spans = try spans.spans(of: scanned.sequence, in: source.share.row)
+                .mapValues { OriginalSpan($0, redactedBy: redactor) }
+        }
         part.isWanted = source.includes(part.opened) || source.includes(part.closed)
-        if source.isReceived { part.spans = try spans.spans(of: scanned.sequence, in: source.share.row) }
         if !part.isWanted {
             part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) }
             part.events.removeAll { part.spans[$0.entry.sequence] == nil || !source.includes($0.entry) }
+            guard !part.exchanges.isEmpty || !part.events.isEmpty else { return nil }
         }
-        return part.isWanted || !part.exchanges.isEmpty || !part.events.isEmpty ? part : nil
-    }
-
-    /// Returns `nil` if the part is open, or if its transaction's ID is not a valid trace ID.
-    private func closedPart(
-        of facts: [Fact], _ scanned: ScannedPart, of source: ScannedSource
-    ) throws(WaybillError) -> ClosedPart? {
-        var attributesSet: [Fact.AttributesSet] = []
-        var (opened, closed): (ClosedPart.Entry<Fact.Opened>?, ClosedPart.Entry<Fact.Closed>?)
-        var events: [ClosedPart.Entry<Fact.Event>] = []
-        var openings: [ClosedPart.Entry<Fact.ExchangeOpened>] = []
-        var closings: [Int64: ClosedPart.Entry<Fact.ExchangeClosed>] = [:]
-        for fact in facts {
-            switch fact.content {
-            case .opened(let content): opened = .init(fact, content)
-            case .closed(let content): closed = .init(fact, content)
-            case .attributesSet(let content): attributesSet.append(content)
-            case .unknown: break
-            case .event(let content): events.append(.init(fact, content))
-            case .exchangeOpened(let content): openings.append(.init(fact, content))
-            case .exchangeClosed(let content): closings[content.exchange] = .init(fact, content)
-            }
-        }
-        guard var opened, let closed, opened.content.transaction.traceID != nil else { return nil }
-        // The span has the attributes at its end.
-        for content in attributesSet { opened.content.attributes.apply(content) }
-        let (transaction, useCase) = (opened.content.transaction, opened.content.useCase)
-        var part = ClosedPart(
-            source: source.source, transaction: transaction, root: try root(of: opened.content),
-            parent: try parent(of: opened.content, in: source.source.id), useCase: useCase,
-            useCaseName: scanned.useCaseName ?? "use case \(useCase)", opened: opened, closed: closed,
-            isReceived: source.isReceived, openedMicroseconds: source.clock.wall(opened.atMicroseconds))
-        for event in events {
+        let (opened, source) = (part.opened.content, source.source)
+        part.root = try root(of: opened)
+        part.parent = try parent(of: opened, in: source.id)
+        if opened.isJoined, opened.cause == nil { part.beginner = try beginner(of: opened.transaction) }
+        part.useCaseName = redactor.redacted(scanned.useCaseName ?? "use case \(opened.useCase)").value
+        for index in part.events.indices {
             let name = try names.event(
-                event.content.code, of: useCase, source: source.source.id, app: source.source.app,
-                version: source.source.appVersion)
-            part.events.append(ClosedPart.Event(entry: event, name: name))
+                part.events[index].entry.content.code, of: opened.useCase, source: source.id, app: source.app,
+                version: source.appVersion)
+            part.events[index].name = redactor.redacted(name).value
         }
-        part.exchanges = openings.compactMap { opened in
-            closings[opened.sequence].map { .init(opened: opened, closed: $0) }
-        }
-        if opened.content.isJoined, opened.content.cause == nil { part.beginner = try beginner(of: transaction) }
         return part
     }
 
@@ -189,16 +164,14 @@ extension ScannedSource {
     }
 }
 
-/// A closed part with its facts, which becomes spans after redaction.
+/// A closed part, which becomes spans. Everything in it is redacted.
 struct ClosedPart {
     var source: SourceIdentity
-    var transaction: GUID
     /// The topmost known ancestor, which identifies the trace.
     var root: GUID
     /// `nil` for roots and joined parts, and if the parent has not arrived.
     var parent: FactID?
-    var useCase: Int
-    var useCaseName: String
+    var useCaseName = ""
     var opened: Entry<Fact.Opened>
     var closed: Entry<Fact.Closed>
     var events: [Event] = []
@@ -209,13 +182,13 @@ struct ClosedPart {
     var isReceived = false
     var openedMicroseconds: Int64
     /// The spans received by OTLP, by their first fact. They are exported unchanged, with their IDs.
-    var spans: [Int64: SpanRows.Span] = [:]
+    var spans: [Int64: OriginalSpan] = [:]
     /// The offset to the clock of the transaction's leading part; `nil` for that part, and if unknown.
     var clockOffset: ClockAlignment.Offset?
     /// Whether the part itself becomes a span, and not only exchanges that ended later.
     var isWanted = true
 
-    struct Entry<Content: Redactable> {
+    struct Entry<Content> {
         var sequence: Int64
         var atMicroseconds: Int64
         var content: Content
@@ -227,7 +200,7 @@ struct ClosedPart {
 
     struct Event {
         var entry: Entry<Fact.Event>
-        var name: String
+        var name = ""
     }
 
     struct Exchange {
@@ -235,9 +208,38 @@ struct ClosedPart {
         var closed: Entry<Fact.ExchangeClosed>
     }
 
+    /// Returns `nil` if the part is open, or if its transaction's ID is not a valid trace ID.
+    init?(_ facts: Redacted<[Fact]>, of source: Redacted<SourceIdentity>, _ clock: WallClock) {
+        var (begin, end): (Entry<Fact.Opened>?, Entry<Fact.Closed>?)
+        var attributesSet: [Fact.AttributesSet] = []
+        var openings: [Entry<Fact.ExchangeOpened>] = []
+        var closings: [Int64: Entry<Fact.ExchangeClosed>] = [:]
+        for fact in facts.value {
+            switch fact.content {
+            case .opened(let content): begin = Entry(fact, content)
+            case .closed(let content): end = Entry(fact, content)
+            case .attributesSet(let content): attributesSet.append(content)
+            case .unknown: break
+            case .event(let content): events.append(Event(entry: Entry(fact, content)))
+            case .exchangeOpened(let content): openings.append(Entry(fact, content))
+            case .exchangeClosed(let content): closings[content.exchange] = Entry(fact, content)
+            }
+        }
+        guard let begin, let end, begin.content.transaction.traceID != nil else { return nil }
+        (self.source, root, opened, closed) = (source.value, begin.content.transaction, begin, end)
+        openedMicroseconds = clock.wall(begin.atMicroseconds)
+        // The span has the attributes at its end.
+        for content in attributesSet { opened.content.attributes.apply(content) }
+        exchanges = openings.compactMap { opened in
+            closings[opened.sequence].map { Exchange(opened: opened, closed: $0) }
+        }
+    }
+
     var id: FactID { id(of: opened) }
 
-    var original: SpanRows.Span? { spans[opened.sequence] }
+    var transaction: GUID { opened.content.transaction }
+
+    var original: OriginalSpan? { spans[opened.sequence] }
 
     /// Whether the part's own span includes the exchange, because both were received as one span.
     func isOwn(_ exchange: Exchange) -> Bool { original != nil && spans[exchange.opened.sequence] == nil }
@@ -254,39 +256,5 @@ struct ClosedPart {
     /// Counts monotonic time from the opening, because the wall clock may be changed in between.
     func time<Content>(of entry: Entry<Content>) -> Int64 {
         openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds)
-    }
-}
-
-extension ClosedPart: Redactable {
-    mutating func redact(by redactor: Redactor) {
-        source.redact(by: redactor)
-        useCaseName.redact(by: redactor)
-        opened.redact(by: redactor)
-        closed.redact(by: redactor)
-        events.redact(by: redactor)
-        exchanges.redact(by: redactor)
-        spans = spans.mapValues { span in
-            var span = span
-            span.original = span.original.flatMap { OriginalSpan.redacting($0, by: redactor) }
-            return span
-        }
-    }
-}
-
-extension ClosedPart.Entry: Redactable {
-    mutating func redact(by redactor: Redactor) { content.redact(by: redactor) }
-}
-
-extension ClosedPart.Event: Redactable {
-    mutating func redact(by redactor: Redactor) {
-        entry.redact(by: redactor)
-        name.redact(by: redactor)
-    }
-}
-
-extension ClosedPart.Exchange: Redactable {
-    mutating func redact(by redactor: Redactor) {
-        opened.redact(by: redactor)
-        closed.redact(by: redactor)
     }
 }

@@ -16,8 +16,7 @@ struct SpanWriter {
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func write(_ part: Redacted<ClosedPart>) {
-        let part = part.value
+    mutating func write(_ part: ClosedPart) {
         begin(part.source)
         if part.isWanted {
             write(Span(part), of: part)
@@ -87,16 +86,13 @@ struct SpanWriter {
     private static let ownScope = Array(#"{"name":"waybill"}"#.utf8)
 
     /// Writes a received span unchanged, except for Waybill's own attributes.
-    private mutating func write(_ original: OriginalSpan, of span: Span) {
-        begin(scope: original.scope ?? Array("{}".utf8))
+    private mutating func write(_ original: OriginalSpan.JSON, of span: Span) {
+        begin(scope: original.scope)
         json.beginObject()
         json.member("traceId", span.trace.traceID)
         json.member("spanId", span.id.description)
         json.member("parentSpanId", span.parent?.id.description)
-        for (name, value) in original.members {
-            json.key(name)
-            json.members(value)
-        }
+        json.members(original.members)
         json.key("attributes")
         json.beginArray()
         json.members(original.attributes)
