@@ -3,7 +3,7 @@ import WaybillQueries
 import WaybillStore
 
 /// Several threads each read a slice; rows keep the order of slices.
-struct FactSlices<Rows: RowVisitor> {
+struct FactSlices<Rows: RowVisitor>: PieceReader {
     private var workers: [Worker]
     private var slices: ArraySlice<[ScannedShare]>
     private var inLine: ArraySlice<Int> = []

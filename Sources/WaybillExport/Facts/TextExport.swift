@@ -37,61 +37,38 @@ package enum TextFormat: String, Sendable, CaseIterable {
     }
 }
 
+/// Reads what an export writes, in pieces.
+protocol PieceReader {
+    var factCount: Int { get }
+    /// Returns the next pieces, or none after the last. It calls `meanwhile` while other threads read.
+    mutating func read(meanwhile: (() -> Void)?) throws(WaybillError) -> [[UInt8]]
+}
+
 /// An export, confined to its reader's thread. It has no SQLite transaction open between pieces, because a slow
 /// receiver would block checkpoints.
 package final class TextExport {
     package let cursor: ExportCursor
-    package private(set) var factCount = 0
+    package var factCount: Int { pieces.factCount }
 
     private let connection: Connection
-    /// Returns the next pieces, or none after the last. It calls `meanwhile` while other threads read.
-    private let read: (_ factCount: inout Int, _ meanwhile: (() -> Void)?) throws(WaybillError) -> [[UInt8]]
-    private var ready: ArraySlice<[UInt8]> = []
+    private var pieces: any PieceReader
+    private var ready: ArraySlice<[UInt8]>
 
     /// The approximate size of a piece. Pieces read by several threads may be larger.
     package static let pieceByteCount = 64 << 10
 
-    fileprivate init<Rows: RowVisitor>(
-        _ selection: ExportSelection, as rows: Rows.Type, redactor: Redactor, by connections: [Connection]
-    ) throws(WaybillError) {
-        cursor = selection.cursor
-        connection = connections[0]
-        var slices = try FactSlices<Rows>(selection, redactor: redactor, by: connections)
-        var header: [UInt8]? = Rows.Format.header(ExportColumns.all)
-        read = { count, meanwhile throws(WaybillError) in
-            defer { header = nil }
-            if let header, !header.isEmpty {
-                meanwhile?()
-                return [header]
-            }
-            let pieces = try slices.read(meanwhile: meanwhile)
-            count = slices.factCount
-            return pieces
-        }
-    }
-
-    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ reader: StoreReader) throws(WaybillError)
-    {
-        cursor = selection.cursor
-        connection = reader.connection
-        var scan = try SpanScan(selection, redactor: redactor, connection) { id throws(WaybillError) in
-            try reader.clockAlignment(of: id)
-        }
-        var writer = SpanWriter(limit: Self.pieceByteCount)
-        var hasMore = true
-        read = { count, meanwhile throws(WaybillError) in
-            meanwhile?()
-            guard hasMore else { return [] }
-            hasMore = try scan.run(&writer)
-            count = writer.factCount
-            let line = writer.takeLine()
-            return line.isEmpty ? [] : [line]
-        }
+    fileprivate init(
+        _ selection: ExportSelection, as format: TextFormat, _ pieces: some PieceReader, by connection: Connection
+    ) {
+        (cursor, self.pieces, self.connection) = (selection.cursor, pieces, connection)
+        ready = format.header.isEmpty ? [] : [format.header]
     }
 
     package func piece() throws(WaybillError) -> [UInt8]? {
         if ready.isEmpty {
-            ready = try connection.transaction("BEGIN") { () throws(WaybillError) in try read(&factCount, nil) }[...]
+            ready = try connection.transaction("BEGIN") { () throws(WaybillError) in
+                try pieces.read(meanwhile: nil)[...]
+            }
         }
         return ready.popFirst()
     }
@@ -104,10 +81,11 @@ package final class TextExport {
     /// Passes all pieces of one snapshot to `body`.
     fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         try withoutActuallyEscaping(body) { body in
-            var pieces = try read(&factCount, nil)
-            while !pieces.isEmpty {
+            if ready.isEmpty { ready = try pieces.read(meanwhile: nil)[...] }
+            while !ready.isEmpty {
+                let read = ready
                 var handingOver = Swift.Result<Void, any Error>.success(())
-                pieces = try read(&factCount) { handingOver = Swift.Result { try pieces.forEach(body) } }
+                ready = try pieces.read { handingOver = Swift.Result { try read.forEach(body) } }[...]
                 try handingOver.get()
             }
         }
@@ -152,12 +130,14 @@ extension StoreReader {
         _ scope: ExportScope, as format: TextFormat, _ redactor: Redactor, with others: [Connection]
     ) throws(WaybillError) -> TextExport {
         let selection = try ExportSelector(connection: connection).selection(scope)
-        switch format {
-        case .ndjson:
-            return try TextExport(selection, as: NDJSONRows.self, redactor: redactor, by: [connection] + others)
-        case .csv: return try TextExport(selection, as: CSVRows.self, redactor: redactor, by: [connection] + others)
-        case .otlp: return try TextExport(spansOf: selection, redactor: redactor, self)
-        }
+        let all = [connection] + others
+        let pieces: any PieceReader =
+            switch format {
+            case .ndjson: try FactSlices<NDJSONRows>(selection, redactor: redactor, by: all)
+            case .csv: try FactSlices<CSVRows>(selection, redactor: redactor, by: all)
+            case .otlp: try SpanScan(selection, redactor: redactor, self)
+            }
+        return TextExport(selection, as: format, pieces, by: connection)
     }
 }
 

@@ -5,7 +5,7 @@ import WaybillStore
 /// Reads new spans since the beginning of an export's scope: closed parts and their ended exchanges, each once.
 ///
 /// A span is exported if all its facts have arrived, and at least one is in the scope.
-struct SpanScan {
+struct SpanScan: PieceReader {
     private let selection: ExportSelection
     private let connection: Connection
     private let redactor: Redactor
@@ -13,24 +13,30 @@ struct SpanScan {
     private let names: NameTable
     private let spans: SpanRows
     private var clocks: ClockOffsets
+    private var writer = SpanWriter(limit: TextExport.pieceByteCount)
     private var share = 0
     private var nextPart = Int64.min
 
-    init(
-        _ selection: ExportSelection, redactor: Redactor, _ connection: Connection,
-        alignment: @escaping (GUID) throws(WaybillError) -> ClockAlignment?
-    ) throws(WaybillError) {
-        clocks = ClockOffsets(alignment: alignment)
+    init(_ selection: ExportSelection, redactor: Redactor, _ reader: StoreReader) throws(WaybillError) {
+        clocks = ClockOffsets(alignment: reader.clockAlignment)
+        connection = reader.connection
         self.selection = selection
-        self.connection = connection
         self.redactor = redactor
         parts = try connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
         names = NameTable(connection)
         spans = SpanRows(connection)
     }
 
-    /// Passes spans to the writer until it is full; returns false after the last span.
-    mutating func run(_ writer: inout SpanWriter) throws(WaybillError) -> Bool {
+    var factCount: Int { writer.factCount }
+
+    mutating func read(meanwhile: (() -> Void)?) throws(WaybillError) -> [[UInt8]] {
+        meanwhile?()
+        try fillWriter()
+        let line = writer.takeLine()
+        return line.isEmpty ? [] : [line]
+    }
+
+    private mutating func fillWriter() throws(WaybillError) {
         while share < selection.shares.count {
             if let source = try ScannedSource(selection.shares[share], connection) {
                 let newcomers = try newcomers(of: source)
@@ -46,12 +52,11 @@ struct SpanScan {
                         }
                         return !writer.isFull
                     })
-                if writer.isFull { return true }
+                if writer.isFull { return }
             }
             share += 1
             nextPart = .min
         }
-        return false
     }
 
     /// Returns the facts that arrived after the export began, which belong to the next one.
