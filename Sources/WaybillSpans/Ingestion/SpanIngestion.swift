@@ -14,18 +14,14 @@ struct SpanIngestion {
     static let ageLimit: Int64 = 366 * 86_400_000_000
 
     private(set) var verdict = SpanVerdict()
-    private(set) var addedNameCount = 0
-    /// The new facts, for the hooks.
-    private(set) var stored: [StoredFacts] = []
     private(set) var shares: [TransactionSet.Share] = []
 
-    private let connection: Connection
+    private let store: Store
+    private var connection: Connection { store.connection }
     private let redactor: Redactor
     private let writer: SpanWriter
     private let wall: Int64
     private let factsPerTransaction: Int?
-    private let hooks: IngestHooks
-    private var nameRoom: Int?
     private let rows: SpanRows
     private let sources: SourceRows
     private let tombstones: Tombstones
@@ -37,19 +33,16 @@ struct SpanIngestion {
     private var touched: Set<GUID> = []
 
     init(
-        _ connection: Connection, redactor: Redactor, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?,
-        nameRoom: Int?, hooks: IngestHooks
+        _ store: Store, redactor: Redactor, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?
     ) throws(WaybillError) {
-        self.connection = connection
+        self.store = store
         self.redactor = redactor
         self.writer = writer
         self.wall = wall
         self.factsPerTransaction = factsPerTransaction
-        self.nameRoom = nameRoom
-        self.hooks = hooks
-        rows = SpanRows(connection)
-        sources = SourceRows(connection: connection)
-        tombstones = try Tombstones(connection, at: wall)
+        rows = SpanRows(store.connection)
+        sources = SourceRows(connection: store.connection)
+        tombstones = try Tombstones(store.connection, at: wall)
     }
 
     mutating func add(_ resource: ReceivedResource, sentBy sender: String) throws(WaybillError) {
@@ -72,15 +65,11 @@ struct SpanIngestion {
         for (transaction, spans) in transactions.sorted(by: { $0.key < $1.key }) {
             var tree = try SpanTree(of: row.id, in: transaction, rows)
             for span in spans {
-                var isNew = true
-                if writer.isOneOfMany {
-                    isNew = try !rows.isKnown(span.id, besides: row.id, in: transaction)
-                }
-                if isNew {
-                    // The original would keep what the host changes or withholds.
-                    isNew = try tree.add(span, redactor: redactor, keepsOriginal: hooks.willStore == nil)
-                }
-                if isNew {
+                let isElsewhere =
+                    if writer.isOneOfMany { try rows.isKnown(span.id, besides: row.id, in: transaction) } else { false }
+                // The original would keep what the host changes or withholds.
+                let keepsOriginal = store.hooks.willStore == nil
+                if !isElsewhere, try tree.add(span, redactor: redactor, keepsOriginal: keepsOriginal) {
                     verdict.acceptedCount += 1
                 } else {
                     verdict.knownCount += 1
@@ -199,18 +188,16 @@ struct SpanIngestion {
     }
 
     private mutating func hasRoom(forPartOf transaction: GUID) throws(WaybillError) -> Bool {
-        var count = 0
-        if let known = partCounts[transaction] {
-            count = known
-        } else {
-            count = try connection.integer(
-                "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT ?)", transaction,
-                TransactionQuota.partLimit)
-        }
-        defer { partCounts[transaction] = count }
-        guard count < TransactionQuota.partLimit else { return false }
-        count += 1
-        return true
+        let count: Int =
+            if let known = partCounts[transaction] {
+                known
+            } else {
+                try connection.integer(
+                    "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT ?)", transaction,
+                    TransactionQuota.partLimit)
+            }
+        partCounts[transaction] = count + 1
+        return count < TransactionQuota.partLimit
     }
 
     /// Numbers the facts of a part's spans. If `part` is `nil`, one of the spans opens it.
@@ -278,13 +265,13 @@ struct SpanIngestion {
         }
         guard !share.facts.isEmpty || batch.refusedCount > 0 else { return }
         var ingestion = try Ingestion(share, unread: [], at: wall, connection)
-        ingestion.nameRoom = nameRoom.map { $0 - addedNameCount }
-        ingestion.hooks = hooks
+        ingestion.nameRoom = try store.nameRoom()
+        ingestion.hooks = store.hooks
         try ingestion.run(at: wall)
         shares.append(share)
-        addedNameCount += ingestion.addedNameCount
+        store.nameCount? += ingestion.addedNameCount
         verdict.factCount += ingestion.acceptedCount + ingestion.withheldCount
-        if let facts = ingestion.stored { stored.append(facts) }
+        if let facts = ingestion.stored { store.stored.append(facts) }
         touched.formUnion(ingestion.undecided)
         for (transaction, span) in batch.spans {
             try rows.write(span, of: batch.row, in: transaction, at: wall)

@@ -83,12 +83,9 @@ extension Store {
         _ body: (inout SpanIngestion) throws(WaybillError) -> Void
     ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
         var ingestion = try SpanIngestion(
-            connection, redactor: redactor, by: writer, at: wall, factsPerTransaction: factsPerTransaction,
-            nameRoom: try nameRoom(), hooks: hooks)
+            self, redactor: redactor, by: writer, at: wall, factsPerTransaction: factsPerTransaction)
         try body(&ingestion)
         try ingestion.finish()
-        nameCount? += ingestion.addedNameCount
-        stored += ingestion.stored
         return (ingestion.verdict, ingestion.shares)
     }
 
