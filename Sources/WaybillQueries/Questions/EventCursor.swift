@@ -118,12 +118,11 @@ struct EventCursor: TransactionRange {
     mutating func forEachInOrder(
         _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        var order = EventOrder(sources)
         try forEach { (transaction, events, sources) throws(WaybillError) in
             guard let first = events.first, let last = events.last, first.source != last.source else {
                 return try body(transaction, events, sources)
             }
-            try body(transaction, order.ordered(events), sources)
+            try body(transaction, events.inOrder(sources), sources)
         }
     }
 }
@@ -140,54 +139,23 @@ extension TransactionCursor.Transaction {
     }
 }
 
-/// Merges the events of several sources by wall clock, keeping the order within each source; ties by source.
-struct EventOrder {
-    private let sources: SourceDirectory
-    private var merged: [TimedEvent] = []
-    private var next: [TimedEvent] = []
-    private var events: [TimePoint] = []
-
-    private struct TimedEvent {
-        /// A clock that was set back must not change the order, so this is never before the previous event.
-        var time: Int64
-        var event: TimePoint
-    }
-
-    init(_ sources: SourceDirectory) { self.sources = sources }
-
-    mutating func ordered(_ events: [TimePoint]) -> [TimePoint] {
-        merged.removeAll(keepingCapacity: true)
-        var index = events.startIndex
-        while index < events.endIndex {
-            let end =
-                events[index...].firstIndex { [source = events[index].source] in $0.source != source }
-                ?? events.endIndex
-            merge(events[index..<end])
-            index = end
+extension [TimePoint] {
+    /// Sorts the events of several sources by wall clock, keeping the order within each source; ties by source.
+    fileprivate func inOrder(_ sources: SourceDirectory) -> [TimePoint] {
+        var places: [(time: Int64, index: Int)] = []
+        places.reserveCapacity(count)
+        for (index, event) in enumerated() {
+            let isFirst = index == 0 || self[index - 1].source != event.source
+            // A clock that was set back must not change the order, so this is never before the previous event.
+            places.append((isFirst ? event.wall : Swift.max(event.wall, places[index - 1].time), index))
         }
-        self.events.removeAll(keepingCapacity: true)
-        self.events.append(contentsOf: merged.lazy.map(\.event))
-        return self.events
-    }
-
-    private mutating func merge(_ ofSource: ArraySlice<TimePoint>) {
-        next.removeAll(keepingCapacity: true)
-        var place = 0
-        var time = Int64.min
-        for event in ofSource {
-            time = max(time, event.wall)
-            while place < merged.count, !isEarlier(event, at: time, than: merged[place]) {
-                next.append(merged[place])
-                place += 1
-            }
-            next.append(TimedEvent(time: time, event: event))
+        places.sort { left, right in
+            if left.time != right.time { return left.time < right.time }
+            let (event, other) = (self[left.index], self[right.index])
+            return event.source == other.source
+                ? left.index < right.index : other.hasLaterSource(than: event, sources)
         }
-        next.append(contentsOf: merged[place...])
-        swap(&merged, &next)
-    }
-
-    private func isEarlier(_ event: TimePoint, at time: Int64, than other: TimedEvent) -> Bool {
-        time == other.time ? other.event.hasLaterSource(than: event, sources) : time < other.time
+        return places.map { self[$0.index] }
     }
 }
 
