@@ -69,7 +69,16 @@ extension StoreReader {
 /// Each store must have whole transactions with their sources, clocks and names, and with their families if the
 /// question depends on those.
 package protocol FoldedQuestion: Question {
+    associatedtype Filter: ListFilter
     associatedtype Partial: Mergeable
+
+    var filter: Filter { get }
+    var rowSelection: RowSelection { get }
+    /// Without those for ``points`` and ``segmentation``.
+    var rowContents: RowContents { get }
+    var points: [TransactionPoint] { get }
+    var segmentation: Segmentation? { get }
+    var isCertified: Bool? { get }
 
     /// Returns the partial result of a store. If other stores have more transactions, missing names are no error.
     func partial(from context: AnswerContext) throws(WaybillError) -> Partial
@@ -77,6 +86,21 @@ package protocol FoldedQuestion: Question {
     func answer(_ found: consuming Partial) throws(WaybillError) -> Answer
 
     func answered(_ answer: Answer) -> AnyAnswer
+}
+
+extension FoldedQuestion where Filter == TransactionFilter {
+    package var rowSelection: RowSelection { RowSelection(transactions: filter) }
+}
+
+extension FoldedQuestion {
+    package var rowContents: RowContents { RowContents(readsSources: false) }
+    package var points: [TransactionPoint] { [] }
+    package var segmentation: Segmentation? { nil }
+    package var isCertified: Bool? { nil }
+
+    public func answer(from context: AnswerContext) throws(WaybillError) -> Answer {
+        try answer(partial(from: context))
+    }
 }
 
 /// A partial result that merges with others. It uses IDs, names and codes, not the row numbers of one store.

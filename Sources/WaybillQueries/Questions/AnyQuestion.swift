@@ -97,10 +97,7 @@ extension AnyQuestion {
     }
 
     package func answer(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
-        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
-            question.answered(try reader.answer(question, now: now))
-        }
-        return try answer(asked)
+        try asked.answered(by: reader, now: now)
     }
 
     /// `now` must be the same for all stores.
@@ -125,10 +122,24 @@ extension AnyQuestion {
         guard try JSONDecoder.waybill().decode(Named.self, from: json).question == word else {
             throw WaybillError(.format, "This is the answer to another question than was asked.")
         }
-        func answer<Asked: FoldedQuestion>(_ question: Asked) throws -> AnyAnswer {
-            question.answered(try JSONDecoder.waybill().decode(Asked.Answer.self, from: json))
+        return try asked.answered(json: json)
+    }
+}
+
+extension FoldedQuestion {
+    fileprivate func answered(by reader: StoreReader, now: Int64) throws -> AnyAnswer {
+        answered(try reader.answer(self, now: now))
+    }
+
+    fileprivate func answered(json: Data) throws -> AnyAnswer {
+        answered(try JSONDecoder.waybill().decode(Answer.self, from: json))
+    }
+
+    fileprivate func answered(found: any Mergeable) throws -> AnyAnswer {
+        guard let found = found as? Partial else {
+            throw WaybillError(.setting, "This is a partial answer to another question.")
         }
-        return try answer(asked)
+        return answered(try answer(found))
     }
 }
 
@@ -171,55 +182,6 @@ extension AnyQuestion.Word {
     }
 }
 
-extension AnyQuestion {
-    /// Whether the question depends on parents or children. If so, one store must have the whole family.
-    package var looksAtFamilies: Bool {
-        switch subject {
-        case .transactions(let filter, let segmentation): filter.looksAtFamilies || segmentation.isByParent
-        case .exchanges(let filter, let transactions):
-            filter.conditions.contains(where: \.looksAtFamilies) || transactions?.looksAtFamilies == true
-        }
-    }
-
-    enum Subject {
-        case transactions(TransactionFilter, Segmentation?)
-        case exchanges(ExchangeFilter, TransactionFilter?)
-    }
-
-    var subject: Subject {
-        switch self {
-        case .summary(let question): .transactions(question.filter, nil)
-        case .duration(let question): .transactions(question.filter, question.segmentation)
-        case .measure(let question): .transactions(question.filter, question.segmentation)
-        case .transitions(let question): .transactions(question.filter, nil)
-        case .funnel(let question): .transactions(question.filter, question.segmentation)
-        case .dropOff(let question): .transactions(question.filter, nil)
-        case .legs(let question): .transactions(question.filter, question.segmentation)
-        case .network(let question): .exchanges(question.filter, question.transactions)
-        case .errors(let question): .transactions(question.filter, nil)
-        case .why(let question): .transactions(question.filter, nil)
-        case .compare(let question):
-            switch question.groups {
-            case .values(let segmentation, _, _): .transactions(question.filter, segmentation)
-            case .windows: .transactions(question.filter, nil)
-            }
-        }
-    }
-}
-
-extension TransactionFilter {
-    package var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
-}
-
-extension Segmentation? {
-    var isByParent: Bool {
-        switch self {
-        case .parentOutcome, .parentUseCase: true
-        case nil, .attribute, .hour, .day, .ended, .app, .appVersion, .device, .os, .osVersion: false
-        }
-    }
-}
-
 /// The result of a question from one store, or merged from several.
 /// ## Usage
 ///
@@ -244,15 +206,7 @@ package struct PartialAnswer: Sendable {
         found.add(reason, exchangeCount: exchangeCount)
     }
 
-    package consuming func answer() throws -> AnyAnswer {
-        func answer<Asked: FoldedQuestion>(_ question: Asked, _ found: any Mergeable) throws -> AnyAnswer {
-            guard let found = found as? Asked.Partial else {
-                throw WaybillError(.setting, "This is a partial answer to another question.")
-            }
-            return question.answered(try question.answer(found))
-        }
-        return try answer(question.asked, found)
-    }
+    package consuming func answer() throws -> AnyAnswer { try question.asked.answered(found: found) }
 }
 
 extension Mergeable {

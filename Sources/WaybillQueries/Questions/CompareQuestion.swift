@@ -1,5 +1,5 @@
 public import Foundation
-public import WaybillCore
+package import WaybillCore
 
 /// A comparison of two groups of transactions: how often they succeed, fail and are abandoned, and how long they take.
 ///
@@ -155,18 +155,19 @@ extension CompareQuestion.Groups: Codable {
 }
 
 extension CompareQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> CompareAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = CompareAnswer
+
+    package var points: [TransactionPoint] { [from, to] }
+    package var segmentation: Segmentation? { groups.segmentation }
 
     package func answered(_ answer: CompareAnswer) -> AnyAnswer { .compare(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<ComparedSamples> {
-        let context = try context.certifying(.compare(self))
+        let context = try context.certifying(self)
         try groups.check()
-        let points = try PointMatcher([from, to], of: filter.useCase, context)
+        let points = try PointMatcher(self, context)
         let all = try EventCursor(
-            filter, codes: points.codes, reading: [.times, .outcome], segmentation: groups.segmentation,
+            filter, codes: points.codes, reading: [.times, .outcome], segmentation: segmentation,
             sources: points.sources, context)
         let values = Set(all.transactions.segmentValues)
         if !context.isPartial { try check(values, of: all.transactions.count) }

@@ -163,17 +163,17 @@ extension [DurationSegment.Bar] {
 }
 
 extension DurationQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> DurationAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = DurationAnswer
+
+    package var points: [TransactionPoint] { [from, to] }
 
     package func answered(_ answer: DurationAnswer) -> AnyAnswer { .duration(self, answer) }
 
     package func partial(
         from context: AnswerContext
     ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
-        let context = try context.certifying(.duration(self))
-        let points = try PointMatcher([from, to], of: filter.useCase, context)
+        let context = try context.certifying(self)
+        let points = try PointMatcher(self, context)
         let step = stepMicroseconds.map { max(1, $0) }
         let contents = points.contents.union(step == nil ? .outcome : [.outcome, .times])
         let all = try EventCursor(

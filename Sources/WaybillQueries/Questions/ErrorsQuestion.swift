@@ -161,8 +161,10 @@ public struct ErrorsAnswer: QuestionAnswer {
 }
 
 extension ErrorsQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> ErrorsAnswer {
-        try answer(partial(from: context))
+    public typealias Answer = ErrorsAnswer
+
+    package var rowContents: RowContents {
+        RowContents(attributes: ["user"], readsErrors: true, readsInstallations: true, readsProperties: true)
     }
 
     package func answered(_ answer: ErrorsAnswer) -> AnyAnswer { .errors(self, answer) }

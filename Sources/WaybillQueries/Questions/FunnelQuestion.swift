@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 import WaybillStore
 
 /// The number of transactions that reach each of several steps.
@@ -134,16 +134,17 @@ public struct DropOffAnswer: QuestionAnswer {
 }
 
 extension FunnelQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> FunnelAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = FunnelAnswer
+
+    package var rowContents: RowContents { RowContents(codes: isStrict ? nil : [], readsSources: false) }
+    package var points: [TransactionPoint] { steps }
 
     package func answered(_ answer: FunnelAnswer) -> AnyAnswer { .funnel(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
-        let context = try context.certifying(.funnel(self))
-        let points = try PointMatcher(steps, of: filter.useCase, context)
+        let context = try context.certifying(self)
+        let points = try PointMatcher(self, context)
         let all = try EventCursor(
             filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
             sources: points.sources,
@@ -276,9 +277,10 @@ package struct CollectedSteps: Mergeable {
 }
 
 extension DropOffQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> DropOffAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = DropOffAnswer
+
+    package var rowSelection: RowSelection { RowSelection(transactions: unfinished) }
+    package var rowContents: RowContents { RowContents(codes: nil, readsSources: false) }
 
     package func answered(_ answer: DropOffAnswer) -> AnyAnswer { .dropOff(self, answer) }
 

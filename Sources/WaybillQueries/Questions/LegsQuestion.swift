@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 import WaybillStore
 
 /// The time that a use case spends in the client, the network and the server.
@@ -108,9 +108,10 @@ public struct LegsSegment: Hashable, Sendable, Codable {
 }
 
 extension LegsQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = LegsAnswer
+
+    package var rowSelection: RowSelection { RowSelection(transactions: filter, others: .withExchanges) }
+    package var rowContents: RowContents { RowContents(readsExchanges: true) }
 
     package func answered(_ answer: LegsAnswer) -> AnyAnswer { .legs(self, answer) }
 

@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 import WaybillStore
 
 /// The distribution of a numeric attribute by its latest value, as for ``Segmentation/attribute(_:)``.
@@ -75,9 +75,9 @@ public struct NumberStatistics: Hashable, Sendable, Codable {
 }
 
 extension MeasureQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> MeasureAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = MeasureAnswer
+
+    package var rowContents: RowContents { RowContents(attributes: [attribute], readsSources: false) }
 
     package func answered(_ answer: MeasureAnswer) -> AnyAnswer { .measure(self, answer) }
 

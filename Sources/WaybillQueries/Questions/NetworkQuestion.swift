@@ -155,9 +155,12 @@ extension NetworkKey: Comparable {
 }
 
 extension NetworkQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
-        try answer(partial(from: context))
+    public typealias Answer = NetworkAnswer
+
+    package var rowSelection: RowSelection {
+        transactions.map { RowSelection(transactions: $0, exchanges: filter.conditions) } ?? RowSelection(filter)
     }
+    package var rowContents: RowContents { RowContents() }
 
     package func answered(_ answer: NetworkAnswer) -> AnyAnswer { .network(self, answer) }
 

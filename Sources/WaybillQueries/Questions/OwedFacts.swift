@@ -17,8 +17,9 @@ package struct OwedFacts: Sendable {
 
     fileprivate init() {}
 
-    init(of question: AnyQuestion, _ context: AnswerContext) throws(WaybillError) {
-        guard question.certifiable?.filter.sampledOneIn == 1 else {
+    init(of question: some FoldedQuestion, _ context: AnswerContext) throws(WaybillError) {
+        let filter = question.rowSelection.transactions
+        guard filter.sampledOneIn == 1 else {
             throw WaybillError(.setting, "A sample can't be certified. Ask about all transactions.")
         }
         guard !question.looksAtFamilies, !context.isPartial || context.elsewhere.open != nil else {
@@ -33,7 +34,7 @@ package struct OwedFacts: Sendable {
         }
         func reasons(_ reasons: [String]) -> String { "reason IN ('\(reasons.joined(separator: "', '"))')" }
         // A source recorded the facts that it owes before its last set arrived. Clocks err by less than a day.
-        let since = question.certifiable?.filter.sinceMicroseconds ?? .min
+        let since = filter.sinceMicroseconds ?? .min
         let sources = try connection.statement(
             """
             SELECT s.id, s.uuid, s.ended, s.refused, iif(s.heard_us IS NULL, \(count("dropped", reasons(Self.lost))), \
@@ -66,26 +67,10 @@ package struct OwedFacts: Sendable {
 
 extension AnswerContext {
     /// Returns a context that counts each transaction once, because sampled ones are among the missing.
-    func certifying(_ question: AnyQuestion) throws(WaybillError) -> AnswerContext {
-        guard question.isCertified, owed == nil else { return self }
+    func certifying(_ question: some FoldedQuestion) throws(WaybillError) -> AnswerContext {
+        guard question.isCertified == true, owed == nil else { return self }
         var context = self
         context.owed = rows == nil ? try OwedFacts(of: question, self) : OwedFacts()
         return context
-    }
-}
-
-extension AnyQuestion {
-    /// Whether the answer shall have bounds.
-    package var isCertified: Bool { certifiable?.isCertified ?? false }
-
-    /// The members of a question whose answer can have bounds; `nil` for the other questions.
-    fileprivate var certifiable: (isCertified: Bool?, filter: TransactionFilter)? {
-        switch self {
-        case .summary(let question): (question.isCertified, question.filter)
-        case .duration(let question): (question.isCertified, question.filter)
-        case .funnel(let question): (question.isCertified, question.filter)
-        case .compare(let question): (question.isCertified, question.filter)
-        case .measure, .transitions, .dropOff, .legs, .network, .errors, .why: nil
-        }
     }
 }

@@ -43,8 +43,8 @@ struct PointMatcher {
     let codes: Set<Int>
     let unknown: UnknownNames
 
-    init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
-        self.points = points
+    init(_ question: some FoldedQuestion, _ context: AnswerContext) throws(WaybillError) {
+        points = question.points
         sources = try SourceDirectory(context)
         var codes: Set<Int> = []
         var names: [Int] = []
@@ -54,7 +54,7 @@ struct PointMatcher {
                 names.append(point == .begun ? TimePoint.begun : TimePoint.finished)
                 continue
             }
-            guard useCase != nil else {
+            guard question.filter.useCase != nil else {
                 throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
             }
             let found = try sources.codes(named: name)

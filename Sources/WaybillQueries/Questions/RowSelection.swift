@@ -33,6 +33,8 @@ extension RowSelection {
 }
 
 extension TransactionFilter {
+    package var looksAtFamilies: Bool { isFolded || conditions.contains(where: \.looksAtFamilies) }
+
     package var events: Set<String> { values { if case .event(let name) = $0 { name } else { nil } } }
 
     /// The texts in its conditions.
@@ -53,22 +55,12 @@ extension TransactionFilter {
 }
 
 extension AnyQuestion {
-    package var rowSelection: RowSelection {
-        switch (self, subject) {
-        case (.dropOff(let question), _): return RowSelection(transactions: question.unfinished)
-        case (.legs(let question), _): return RowSelection(transactions: question.filter, others: .withExchanges)
-        case (.why(let question), _):
-            return RowSelection(transactions: question.filter, others: .matching(question.allFilter))
-        case (_, .transactions(let filter, _)): return RowSelection(transactions: filter)
-        case (_, .exchanges(let filter, nil)): return RowSelection(filter)
-        case (_, .exchanges(let filter, let transactions?)):
-            return RowSelection(transactions: transactions, exchanges: filter.conditions)
-        }
-    }
+    package var rowSelection: RowSelection { asked.rowSelection }
 
-    package var namesAttribute: Bool {
-        if case .transactions(_, .attribute) = subject { true } else { false }
-    }
+    package var namesAttribute: Bool { if case .attribute = asked.segmentation { true } else { false } }
+
+    /// Whether the answer shall have bounds.
+    package var isCertified: Bool { asked.isCertified ?? false }
 
     /// The time before which all errors are known, with the beginners to look at; `nil` without one.
     package var knownErrors: (before: Int64, beginner: TransactionFilter.Beginner)? {
@@ -76,45 +68,34 @@ extension AnyQuestion {
         return question.newSinceMicroseconds.map { ($0, question.filter.beginner) }
     }
 
-    private var readsSources: Bool {
-        switch self {
-        case .errors, .network, .why, .legs: true
-        case .summary, .duration, .compare, .measure, .transitions, .dropOff, .funnel: false
-        }
+    package var looksAtFamilies: Bool { asked.looksAtFamilies }
+
+    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
+        try asked.allContents(reader.connection)
+    }
+}
+
+extension FoldedQuestion {
+    /// Whether the question depends on parents or children. If so, one store must have the whole family.
+    var looksAtFamilies: Bool {
+        let selection = rowSelection
+        return selection.transactions.looksAtFamilies
+            || selection.exchanges?.contains(where: \.looksAtFamilies) == true
+            || segmentation == .parentOutcome || segmentation == .parentUseCase
     }
 
     /// The parts of rows that the question reads.
-    package func rowContents(_ reader: StoreReader) throws(WaybillError) -> RowContents {
-        var (points, contents): ([TransactionPoint], _) = ([], RowContents())
-        contents.readsSources = readsSources
-        switch self {
-        case .transitions, .dropOff: contents.codes = nil
-        case .funnel(let question) where question.isStrict: contents.codes = nil
-        case .funnel(let question): points = question.steps
-        case .duration(let question): points = [question.from, question.to]
-        case .compare(let question): points = [question.from, question.to]
-        case .measure(let question): contents.attributes = [question.attribute]
-        case .errors:
-            (contents.attributes, contents.readsErrors) = (["user"], true)
-            (contents.readsInstallations, contents.readsProperties) = (true, true)
-        case .summary(let question): contents.groupStep = question.wholeStep
-        case .legs: contents.readsExchanges = true
-        case .network: break
-        case .why:
-            (contents.codes, contents.attributes, contents.readsProperties) = (nil, nil, true)
-            (contents.readsExchanges, contents.readsRequests) = (true, true)
+    fileprivate func allContents(_ connection: Connection) throws(WaybillError) -> RowContents {
+        var contents = rowContents
+        switch segmentation {
+        case .attribute(let name): contents.attributes?.insert(name)
+        case .parentOutcome, .parentUseCase: contents.readsParents = true
+        case .app, .appVersion, .device, .os, .osVersion, .ended: contents.readsProperties = true
+        case nil, .hour, .day: break
         }
-        switch subject {
-        case .transactions(_, .attribute(let name)?): contents.attributes?.insert(name)
-        case .transactions(_, .parentOutcome?), .transactions(_, .parentUseCase?): contents.readsParents = true
-        case .transactions(_, .hour?), .transactions(_, .day?), .transactions(_, nil), .exchanges: break
-        case .transactions(_, .app?), .transactions(_, .appVersion?), .transactions(_, .device?),
-            .transactions(_, .os?), .transactions(_, .osVersion?), .transactions(_, .ended?):
-            contents.readsProperties = true
-        }
-        for case .event(let name) in points { contents.codes?.formUnion(try reader.connection.codes(named: name)) }
+        for case .event(let name) in points { contents.codes?.formUnion(try connection.codes(named: name)) }
         // Launches may have names of their own.
-        if contents.codes != [], try !reader.connection.launchesWithNames().isEmpty { contents.readsSources = true }
+        if contents.codes != [], try !connection.launchesWithNames().isEmpty { contents.readsSources = true }
         return contents
     }
 }

@@ -135,14 +135,14 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
 }
 
 extension SummaryQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> SummaryAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = SummaryAnswer
+
+    package var rowContents: RowContents { RowContents(readsSources: false, groupStep: wholeStep) }
 
     package func answered(_ answer: SummaryAnswer) -> AnyAnswer { .summary(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
-        let context = try context.certifying(.summary(self))
+        let context = try context.certifying(self)
         let sources = try SourceDirectory(context)
         let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
         var folded = try context.fold(all, into: CountedUseCases()) { (transactions, collected) throws(WaybillError) in

@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 
 /// The time from each event of a use case to the next one.
 public struct TransitionsQuestion: Question {
@@ -42,9 +42,9 @@ public struct TransitionsAnswer: QuestionAnswer {
 }
 
 extension TransitionsQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> TransitionsAnswer {
-        try answer(partial(from: context))
-    }
+    public typealias Answer = TransitionsAnswer
+
+    package var rowContents: RowContents { RowContents(codes: nil, readsSources: false) }
 
     package func answered(_ answer: TransitionsAnswer) -> AnyAnswer { .transitions(self, answer) }
 

@@ -1,4 +1,4 @@
-public import WaybillCore
+package import WaybillCore
 import WaybillStore
 
 /// The differences between some transactions and the others of their use case: attributes, versions, requests, events.
@@ -133,8 +133,11 @@ public struct WhyAnswer: QuestionAnswer {
 }
 
 extension WhyQuestion: FoldedQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> WhyAnswer {
-        try answer(partial(from: context))
+    public typealias Answer = WhyAnswer
+
+    package var rowSelection: RowSelection { RowSelection(transactions: filter, others: .matching(allFilter)) }
+    package var rowContents: RowContents {
+        RowContents(codes: nil, attributes: nil, readsProperties: true, readsExchanges: true, readsRequests: true)
     }
 
     package func answered(_ answer: WhyAnswer) -> AnyAnswer { .why(self, answer) }

@@ -165,6 +165,8 @@ package struct RowContents: Sendable {
     package var readsParents = false
     /// Groups transactions that began in the same step and differ only in their duration; `nil` for a row of each.
     package var groupStep: Int64?
+}
 
-    package init() {}
+extension RowContents {
+    package init(readsSources: Bool = true) { self.readsSources = readsSources }
 }

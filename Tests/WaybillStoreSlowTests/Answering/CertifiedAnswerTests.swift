@@ -95,7 +95,7 @@ import WaybillTesting
         }
 
         func owed(_ question: AnyQuestion) throws -> OwedFacts {
-            try OwedFacts(of: question, AnswerContext(reader: reader, now: now))
+            try OwedFacts(of: question.asked, AnswerContext(reader: reader, now: now))
         }
 
         mutating func questions(readsOnlyEnds: Bool) -> [AnyQuestion] {
