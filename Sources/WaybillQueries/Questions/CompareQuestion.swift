@@ -165,23 +165,19 @@ extension CompareQuestion: FoldedQuestion {
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<ComparedSamples> {
         let context = try context.certifying(self)
         try groups.check()
-        let points = try PointMatcher(self, context)
-        let all = try EventCursor(
-            filter, codes: points.codes, reading: [.times, .outcome], segmentation: segmentation,
-            sources: points.sources, context)
+        let all = try EventCursor(self, reading: [.times, .outcome], context)
         let values = Set(all.transactions.segmentValues)
         if !context.isPartial { try check(values, of: all.transactions.count) }
         let index = groups.index(among: all.transactions.segmentValues)
         let none = ComparedSamples(samples: groups.names.map { ComparedSample(value: $0) }, values: values)
-        var folded = try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
-            try events.forEach { transaction, events, sources in
+        return try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
+            try events.forEach { found in
+                let transaction = found.transaction
                 guard let group = index(transaction) else { return }
-                let duration = self.duration(of: transaction, events, points, sources)
-                collected.samples[group].add(transaction.outcome, duration: duration, weight: transaction.weight)
+                collected.samples[group].add(
+                    transaction.outcome, duration: duration(of: found), weight: transaction.weight)
             }
         }
-        folded.asked.events = points.unknown
-        return folded
     }
 
     package func answer(_ found: consuming Folded<ComparedSamples>) throws(WaybillError) -> CompareAnswer {
@@ -208,13 +204,9 @@ extension CompareQuestion: FoldedQuestion {
         }
     }
 
-    private func duration(
-        of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher,
-        _ sources: SourceDirectory
-    ) -> Int64? {
-        guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
-            let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
-            !start.isAfter(end, sources)
+    private func duration(of found: TimedTransaction) -> Int64? {
+        guard let start = found.occurrence(occurrence, of: 0), let end = found.occurrence(occurrence, of: 1),
+            !start.isAfter(end, found.sources)
         else { return nil }
         return end.microseconds(since: start)
     }

@@ -173,22 +173,16 @@ extension DurationQuestion: FoldedQuestion {
         from context: AnswerContext
     ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
         let context = try context.certifying(self)
-        let points = try PointMatcher(self, context)
         let step = stepMicroseconds.map { max(1, $0) }
-        let contents = points.contents.union(step == nil ? .outcome : [.outcome, .times])
-        let all = try EventCursor(
-            filter, codes: points.codes, reading: contents, segmentation: segmentation, sources: points.sources,
-            context)
-        var folded = try context.fold(all, into: Segmented(CollectedDurations())) {
+        let all = try EventCursor(self, reading: step == nil ? .outcome : [.outcome, .times], context)
+        return try context.fold(all, into: Segmented(CollectedDurations())) {
             (events, collected) throws(WaybillError) in
-            try events.forEach { transaction, events, sources in
-                guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
-                let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
-                collected.add(transaction) { $0.add(start, end, sources, transaction, each: step) }
+            try events.forEach { found in
+                guard let start = found.occurrence(occurrence, of: 0) else { return }
+                let end = found.occurrence(occurrence, of: 1)
+                collected.add(found.transaction) { $0.add(start, end, found.sources, found.transaction, each: step) }
             }
-        }
-        folded.asked.events = points.unknown
-        return folded.map { $0.named(all.transactions.segmentValues) }
+        }.map { $0.named(all.transactions.segmentValues) }
     }
 
     package func answer(

@@ -32,18 +32,23 @@ extension TimePoint {
 struct EventCursor: TransactionRange {
     private(set) var sources: SourceDirectory
     private(set) var transactions: TransactionCursor
+    private let names: [Int]
     private let codes: [Int]?
 
     init(
-        _ filter: TransactionFilter, codes: Set<Int>?, reading contents: TransactionCursor.Contents = [],
-        segmentation: Segmentation? = nil, sources: SourceDirectory, _ context: AnswerContext
+        _ question: some FoldedQuestion, of filter: TransactionFilter? = nil,
+        reading contents: TransactionCursor.Contents = [], _ context: AnswerContext
     ) throws(WaybillError) {
-        self.sources = sources
-        self.codes = codes?.sorted()
+        let filter = filter ?? question.rowSelection.transactions
+        sources = try SourceDirectory(context)
+        let points = try PointMatcher(question.points, of: filter.useCase, sources, context)
+        names = points.names
+        codes = question.rowContents.codes == nil ? nil : points.codes.sorted()
         transactions = try TransactionCursor(
-            filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined),
-            joinedWith: self.codes,
+            filter, segmentation: question.segmentation,
+            reading: contents.union(points.contents).union(codes == [] ? [] : .joined), joinedWith: codes,
             sources: sources, context)
+        transactions.unknownEvents = points.unknown
     }
 
     func ranges(by connections: [Connection]) -> [EventCursor] {
@@ -54,9 +59,7 @@ struct EventCursor: TransactionRange {
         }
     }
 
-    mutating func forEach(
-        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
-    ) throws(WaybillError) {
+    mutating func forEach(_ body: (TimedTransaction) throws(WaybillError) -> Void) throws(WaybillError) {
         if transactions.areMade { return try forEachMade(body) }
         // Two forward cursors, because a server's parts have another order than those of its clients.
         var leading = try PartEvents(codes, sources, "leading", transactions.connection)
@@ -65,7 +68,7 @@ struct EventCursor: TransactionRange {
             leading.stop()
             joined.stop()
         }
-        let (readsEvents, sources) = (codes != [], sources)
+        let (readsEvents, sources, points) = (codes != [], sources, names)
         var events: [TimePoint] = []
         try transactions.forEach { (transaction, parts) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
@@ -83,25 +86,26 @@ struct EventCursor: TransactionRange {
                     events.sort { ($0.source, $0.at, $0.sequence) < ($1.source, $1.at, $1.sequence) }
                 }
             }
-            try body(transaction, events, sources)
+            try body(TimedTransaction(transaction: transaction, events: events, sources: sources, points: points))
         }
     }
 
     private mutating func forEachMade(
-        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
+        _ body: (TimedTransaction) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        let sources = sources
+        let (sources, points) = (sources, self.names)
         var (events, clocks, names): ([TimePoint], [WallClock], [NameCodes]) = ([], [], [])
         try transactions.forEachMade { (transaction, row) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
             clocks.removeAll(keepingCapacity: true)
             names.removeAll(keepingCapacity: true)
-            guard !row.pointee.events.isEmpty else { return try body(transaction, [], sources) }
-            for index in row.pointee.sources.indices {
-                clocks.append(sources.clock(of: transaction.source + Int64(index)))
-            }
-            for part in row.pointee.parts {
-                names.append(try sources.codes(of: part.useCase, in: transaction.source + Int64(part.source)))
+            if !row.pointee.events.isEmpty {
+                for index in row.pointee.sources.indices {
+                    clocks.append(sources.clock(of: transaction.source + Int64(index)))
+                }
+                for part in row.pointee.parts {
+                    names.append(try sources.codes(of: part.useCase, in: transaction.source + Int64(part.source)))
+                }
             }
             for event in row.pointee.events {
                 let source = row.pointee.parts[event.part].source
@@ -111,30 +115,15 @@ struct EventCursor: TransactionRange {
                         wall: clocks[source].wall(event.at),
                         name: names[event.part][event.code] ?? sources.number(ofUnnamed: event.code)))
             }
-            try body(transaction, events, sources)
+            try body(TimedTransaction(transaction: transaction, events: events, sources: sources, points: points))
         }
     }
 
-    mutating func forEachInOrder(
-        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
-    ) throws(WaybillError) {
-        try forEach { (transaction, events, sources) throws(WaybillError) in
-            guard let first = events.first, let last = events.last, first.source != last.source else {
-                return try body(transaction, events, sources)
-            }
-            try body(transaction, events.inOrder(sources), sources)
-        }
-    }
-}
-
-extension TransactionCursor.Transaction {
-    var begin: TimePoint { TimePoint(source: source, sequence: sequence, at: at, wall: begun, name: TimePoint.begun) }
-
-    func end(_ sources: SourceDirectory) -> TimePoint? {
-        closing.map {
-            TimePoint(
-                source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source),
-                name: TimePoint.finished)
+    mutating func forEachInOrder(_ body: (TimedTransaction) throws(WaybillError) -> Void) throws(WaybillError) {
+        try forEach { (found) throws(WaybillError) in
+            var ordered = found
+            ordered.events = found.events.inOrder(found.sources)
+            try body(ordered)
         }
     }
 }
@@ -142,6 +131,7 @@ extension TransactionCursor.Transaction {
 extension [TimePoint] {
     /// Sorts the events of several sources by wall clock, keeping the order within each source; ties by source.
     fileprivate func inOrder(_ sources: SourceDirectory) -> [TimePoint] {
+        guard first?.source != last?.source else { return self }
         var places: [(time: Int64, index: Int)] = []
         places.reserveCapacity(count)
         for (index, event) in enumerated() {

@@ -144,27 +144,19 @@ extension FunnelQuestion: FoldedQuestion {
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
         let context = try context.certifying(self)
-        let points = try PointMatcher(self, context)
-        let all = try EventCursor(
-            filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
-            sources: points.sources,
-            context)
-        var folded = try context.fold(all, into: Segmented(CollectedSteps(stepCount: steps.count))) {
+        let all = try EventCursor(self, context)
+        return try context.fold(all, into: Segmented(CollectedSteps(stepCount: steps.count))) {
             (events, collected) throws(WaybillError) in
             if isStrict {
-                try events.forEachInOrder { transaction, ordered, sources in
-                    let durations = strict(points, transaction, ordered, sources)
-                    collected.add(transaction) { $0.add(durations, transaction.weight) }
+                try events.forEachInOrder { found in
+                    collected.add(found.transaction) { $0.add(strict(found), found.transaction.weight) }
                 }
             } else {
-                try events.forEach { transaction, events, sources in
-                    let durations = loose(points, transaction, events, sources)
-                    collected.add(transaction) { $0.add(durations, transaction.weight) }
+                try events.forEach { found in
+                    collected.add(found.transaction) { $0.add(loose(found), found.transaction.weight) }
                 }
             }
-        }
-        folded.asked.events = points.unknown
-        return folded.map { $0.named(all.transactions.segmentValues) }
+        }.map { $0.named(all.transactions.segmentValues) }
     }
 
     package func answer(
@@ -186,16 +178,11 @@ extension FunnelQuestion: FoldedQuestion {
         return answer
     }
 
-    private func loose(
-        _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
-        _ sources: SourceDirectory
-    ) -> [Int64] {
+    private func loose(_ found: TimedTransaction) -> [Int64] {
         var durations: [Int64] = []
         var (first, last): (TimePoint?, TimePoint?) = (nil, nil)
         for index in steps.indices {
-            guard let step = points.occurrence(.first, of: index, in: transaction, events, after: last, sources) else {
-                break
-            }
+            guard let step = found.occurrence(.first, of: index, after: last) else { break }
             if let first, let window = windowMicroseconds, step.microseconds(since: first) > window { break }
             durations.append(last.map(step.microseconds(since:)) ?? 0)
             (first, last) = (first ?? step, step)
@@ -204,22 +191,19 @@ extension FunnelQuestion: FoldedQuestion {
     }
 
     /// The longest run of steps without other events in between, and the earliest of equally long ones.
-    private func strict(
-        _ points: PointMatcher, _ transaction: TransactionCursor.Transaction, _ events: [TimePoint],
-        _ sources: SourceDirectory
-    ) -> [Int64] {
-        var ordered = events
-        if steps.contains(.begun) { ordered.insert(transaction.begin, at: 0) }
-        if steps.contains(.finished), let end = transaction.end(sources) {
+    private func strict(_ found: TimedTransaction) -> [Int64] {
+        var ordered = found.events
+        if steps.contains(.begun) { ordered.insert(found.begin, at: 0) }
+        if steps.contains(.finished), let end = found.end {
             // Facts after the closing are late.
-            let place = ordered.firstIndex { $0.isAfter(end, sources) } ?? ordered.endIndex
+            let place = ordered.firstIndex { $0.isAfter(end, found.sources) } ?? ordered.endIndex
             ordered.insert(end, at: place)
         }
         var best: [Int64] = []
         for start in ordered.indices {
             var durations: [Int64] = []
             for index in steps.indices {
-                guard start + index < ordered.count, points.matches(ordered[start + index], index) else { break }
+                guard start + index < ordered.count, found.isPoint(index, ordered[start + index]) else { break }
                 let step = ordered[start + index]
                 if let window = windowMicroseconds, step.microseconds(since: ordered[start]) > window { break }
                 durations.append(index == 0 ? 0 : step.microseconds(since: ordered[start + index - 1]))
@@ -288,14 +272,14 @@ extension DropOffQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "A last event is one of a use case; say of which.")
         }
-        let all = try EventCursor(
-            unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context), context)
+        let all = try EventCursor(self, reading: .times, context)
         return try context.fold(all, into: LastEvents()) { (events, collected) throws(WaybillError) in
             var durations: [Int?: Durations] = [:]
-            try events.forEachInOrder { transaction, ordered, _ in
-                durations[ordered.last?.name, default: Durations()].append(
-                    ordered.last?.microseconds(since: transaction.begin) ?? 0, weight: transaction.weight)
-                collected.weights.addWeight(transaction.weight)
+            try events.forEachInOrder { found in
+                let (last, weight) = (found.events.last, found.transaction.weight)
+                durations[last?.name, default: Durations()].append(
+                    last?.microseconds(since: found.begin) ?? 0, weight: weight)
+                collected.weights.addWeight(weight)
             }
             let names = events.sources.names
             for (name, durations) in durations { collected.durations[name.map { names[$0] }] = durations }

@@ -37,15 +37,13 @@ extension TransactionPoint: Codable, CustomStringConvertible {
 }
 
 struct PointMatcher {
-    private let names: [Int]
-    private let points: [TransactionPoint]
-    let sources: SourceDirectory
+    let names: [Int]
     let codes: Set<Int>
     let unknown: UnknownNames
 
-    init(_ question: some FoldedQuestion, _ context: AnswerContext) throws(WaybillError) {
-        points = question.points
-        sources = try SourceDirectory(context)
+    init(
+        _ points: [TransactionPoint], of useCase: Int?, _ sources: SourceDirectory, _ context: AnswerContext
+    ) throws(WaybillError) {
         var codes: Set<Int> = []
         var names: [Int] = []
         var unknown = UnknownNames()
@@ -54,7 +52,7 @@ struct PointMatcher {
                 names.append(point == .begun ? TimePoint.begun : TimePoint.finished)
                 continue
             }
-            guard question.filter.useCase != nil else {
+            guard useCase != nil else {
                 throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
             }
             let found = try sources.codes(named: name)
@@ -77,19 +75,39 @@ struct PointMatcher {
     }
 
     var contents: TransactionCursor.Contents { names.contains { $0 < 0 } ? .times : [] }
+}
 
-    func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
+struct TimedTransaction {
+    let transaction: TransactionCursor.Transaction
+    /// Sorted by source, time and sequence.
+    var events: [TimePoint]
+    let sources: SourceDirectory
+    let points: [Int]
+
+    var begin: TimePoint {
+        TimePoint(
+            source: transaction.source, sequence: transaction.sequence, at: transaction.at, wall: transaction.begun,
+            name: TimePoint.begun)
+    }
+
+    var end: TimePoint? {
+        transaction.closing.map {
+            TimePoint(
+                source: transaction.source, sequence: $0.sequence, at: $0.at,
+                wall: sources.wall($0.at, in: transaction.source), name: TimePoint.finished)
+        }
+    }
+
+    func isPoint(_ index: Int, _ event: TimePoint) -> Bool { points[index] == event.name }
 
     func occurrence(
-        _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction,
-        _ events: [TimePoint],
-        after earlier: TimePoint? = nil, _ sources: SourceDirectory
+        _ which: DurationQuestion.Occurrence, of index: Int, after earlier: TimePoint? = nil
     ) -> TimePoint? {
         func isLater(_ event: TimePoint) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
         switch points[index] {
-        case .begun: return isLater(transaction.begin) ? transaction.begin : nil
-        case .finished: return transaction.end(sources).flatMap { isLater($0) ? $0 : nil }
-        case .event: break
+        case TimePoint.begun: return isLater(begin) ? begin : nil
+        case TimePoint.finished: return end.flatMap { isLater($0) ? $0 : nil }
+        default: break
         }
         var chosen: TimePoint?
         var ofSource: TimePoint?
@@ -97,7 +115,7 @@ struct PointMatcher {
             guard let candidate = ofSource else { return }
             if chosen.map({ $0.isAfter(candidate, sources) == (which == .first) }) ?? true { chosen = candidate }
         }
-        for event in events where event.name == names[index] && isLater(event) {
+        for event in events where isPoint(index, event) && isLater(event) {
             if let other = ofSource, other.source == event.source {
                 if which == .last { ofSource = event }
             } else {
@@ -124,14 +142,14 @@ package struct AskedTransactions: Mergeable {
     private(set) var count: Int
     private var weights: Weights
     private var reason: EmptyReason?
-    var events = UnknownNames()
+    private var events = UnknownNames()
     private var attribute = UnknownNames()
     private(set) var owed: OwedFacts?
 
     init(_ transactions: TransactionCursor, _ weights: Weights, _ context: AnswerContext) throws(WaybillError) {
         count = transactions.count
         self.weights = weights
-        attribute = transactions.unknownAttribute
+        (events, attribute) = (transactions.unknownEvents, transactions.unknownAttribute)
         owed = context.owed
         // Others explain why no row counts.
         if count == 0, context.rows == nil { reason = try context.emptyReason(transactions.filter) }

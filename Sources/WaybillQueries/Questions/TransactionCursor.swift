@@ -54,6 +54,7 @@ struct TransactionCursor: TransactionRange {
     private(set) var connection: Connection
     let filter: TransactionFilter
     let unknownAttribute: UnknownNames
+    var unknownEvents = UnknownNames()
     private var weighed = Weights()
 
     init(

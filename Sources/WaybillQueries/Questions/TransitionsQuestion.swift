@@ -52,14 +52,14 @@ extension TransitionsQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        let all = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context), context)
+        let all = try EventCursor(self, context)
         return try context.fold(all, into: PairedDurations()) { (events, collected) throws(WaybillError) in
             var numbered = NumberedPairs()
-            try events.forEachInOrder { transaction, ordered, _ in
-                for index in ordered.indices.dropFirst() {
+            try events.forEachInOrder { found in
+                for (event, next) in zip(found.events, found.events.dropFirst()) {
                     numbered.add(
-                        ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name,
-                        to: ordered[index].name, weight: transaction.weight)
+                        next.microseconds(since: event), from: event.name, to: next.name,
+                        weight: found.transaction.weight)
                 }
             }
             collected = numbered.named(events.sources.names)

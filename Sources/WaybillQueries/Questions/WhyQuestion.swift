@@ -146,23 +146,23 @@ extension WhyQuestion: FoldedQuestion {
         guard filter.useCase != nil else {
             throw WaybillError(.setting, "Transactions are compared with others of their use case; say which.")
         }
-        let sources = try SourceDirectory(context)
+        let all = try EventCursor(self, of: allFilter, reading: [.outcome], context)
         var ofChosen = context
         ofChosen.rows = context.rows?.filter(\.isChosen)
-        var found = try TransactionCursor(filter, reading: [.times], sources: sources, ofChosen)
+        var found = try TransactionCursor(filter, reading: [.times], sources: all.sources, ofChosen)
         var chosen: [Int64: Set<Int64>] = [:]
         try found.forEach { transaction, _ in chosen[transaction.source, default: []].insert(transaction.sequence) }
-        let all = try EventCursor(allFilter, codes: nil, reading: [.outcome], sources: sources, context)
         var folded = try context.fold(all, into: CollectedTraits()) { (events, collected) throws(WaybillError) in
             let reader = try TraitReader(events.transactions.connection)
-            try events.forEach { (transaction, points, sources) throws(WaybillError) in
+            try events.forEach { (timed) throws(WaybillError) in
+                let (transaction, sources) = (timed.transaction, timed.sources)
                 // Sources of rows have other numbers in `found`, so each row says whether it is chosen.
                 let row = sources.row(of: transaction.source)
                 let isChosen = row?.isChosen ?? (chosen[transaction.source]?.contains(transaction.sequence) == true)
                 guard isChosen || transaction.outcome != .open else { return }
                 var traits = if let row { row.traits } else { try reader.traits(of: transaction) }
                 if let source = sources[transaction.source] { traits.add(source) }
-                for point in points { traits.insert(WhyAnswer.Trait(.event, value: sources.names[point.name])) }
+                for event in timed.events { traits.insert(WhyAnswer.Trait(.event, value: sources.names[event.name])) }
                 collected.add(traits, isChosen: isChosen, weight: transaction.weight)
             }
         }
