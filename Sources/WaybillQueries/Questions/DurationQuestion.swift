@@ -171,22 +171,22 @@ extension DurationQuestion: FoldedQuestion {
 
     package func partial(
         from context: AnswerContext
-    ) throws(WaybillError) -> Folded<NamedSegments<CollectedDurations>> {
+    ) throws(WaybillError) -> Folded<Segments<CollectedDurations>> {
         let context = try context.certifying(self)
         let step = stepMicroseconds.map { max(1, $0) }
         let all = try EventCursor(self, reading: step == nil ? .outcome : [.outcome, .times], context)
-        return try context.fold(all, into: Segmented(CollectedDurations())) {
+        return try context.fold(all, into: Segments(CollectedDurations(), all.transactions.segmentValues)) {
             (events, collected) throws(WaybillError) in
             try events.forEach { found in
                 guard let start = found.occurrence(occurrence, of: 0) else { return }
                 let end = found.occurrence(occurrence, of: 1)
                 collected.add(found.transaction) { $0.add(start, end, found.sources, found.transaction, each: step) }
             }
-        }.map { $0.named(all.transactions.segmentValues) }
+        }
     }
 
     package func answer(
-        _ found: consuming Folded<NamedSegments<CollectedDurations>>
+        _ found: consuming Folded<Segments<CollectedDurations>>
     ) throws(WaybillError) -> DurationAnswer {
         let asked = found.asked
         try asked.check()

@@ -141,11 +141,12 @@ extension FunnelQuestion: FoldedQuestion {
 
     package func answered(_ answer: FunnelAnswer) -> AnyAnswer { .funnel(self, answer) }
 
-    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedSteps>> {
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<Segments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
         let context = try context.certifying(self)
         let all = try EventCursor(self, context)
-        return try context.fold(all, into: Segmented(CollectedSteps(stepCount: steps.count))) {
+        let none = Segments(CollectedSteps(stepCount: steps.count), all.transactions.segmentValues)
+        return try context.fold(all, into: none) {
             (events, collected) throws(WaybillError) in
             if isStrict {
                 try events.forEachInOrder { found in
@@ -156,11 +157,11 @@ extension FunnelQuestion: FoldedQuestion {
                     collected.add(found.transaction) { $0.add(loose(found), found.transaction.weight) }
                 }
             }
-        }.map { $0.named(all.transactions.segmentValues) }
+        }
     }
 
     package func answer(
-        _ found: consuming Folded<NamedSegments<CollectedSteps>>
+        _ found: consuming Folded<Segments<CollectedSteps>>
     ) throws(WaybillError) -> FunnelAnswer {
         let asked = found.asked
         try asked.check()
@@ -332,10 +333,6 @@ package struct Folded<Collected: Mergeable>: Mergeable {
     package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {
         collected.add(reason, exchangeCount: exchangeCount)
         asked.add(reason)
-    }
-
-    consuming func map<Other>(_ change: (consuming Collected) -> Other) -> Folded<Other> {
-        Folded<Other>(collected: change(collected), asked: asked)
     }
 }
 

@@ -119,7 +119,7 @@ extension Leg {
 
 /// A store with only some transactions keeps them undivided: other stores may know more about the clocks.
 package struct PartialLegs: Mergeable {
-    private(set) var divided: NamedSegments<CollectedLegs>
+    var divided: Segments<CollectedLegs>
     private(set) var undivided: [GUID: UndividedLegs] = [:]
 
     package mutating func merge(_ other: consuming PartialLegs) {
@@ -127,7 +127,7 @@ package struct PartialLegs: Mergeable {
         undivided.merge(other.undivided)
     }
 
-    consuming func all() -> NamedSegments<CollectedLegs> {
+    consuming func all() -> Segments<CollectedLegs> {
         while let (_, client) = undivided.popFirst() { client.divide(into: &divided) }
         return divided
     }
@@ -220,7 +220,7 @@ struct UndividedLegs: Mergeable {
         }
     }
 
-    func divide(into collected: inout NamedSegments<CollectedLegs>) {
+    func divide(into collected: inout Segments<CollectedLegs>) {
         var tied: [TiedExchange] = []
         var reader = exchanges.reader
         while let exchange = TiedExchange(from: &reader) { tied.append(exchange) }
@@ -342,7 +342,7 @@ extension LegsQuestion {
         _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext,
         addExchanges: (inout [GUID: UndividedLegs]) throws(WaybillError) -> Void
     ) throws(WaybillError) -> Folded<PartialLegs> {
-        var (divided, undivided) = (NamedSegments(CollectedLegs()), [GUID: UndividedLegs]())
+        var (divided, undivided) = (Segments(CollectedLegs()), [GUID: UndividedLegs]())
         var all = all
         let values = all.segmentValues
         try all.forEach { transaction, _ in

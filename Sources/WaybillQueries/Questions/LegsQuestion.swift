@@ -126,18 +126,19 @@ extension LegsQuestion: FoldedQuestion {
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
         guard !context.isPartial else { return try undivided(all, sources, context) }
         let caused = all.count < JoinedParts.many ? nil : try CausedParts(by: context.connections)
-        return try context.fold(all, into: Segmented(CollectedLegs())) { (asked, collected) throws(WaybillError) in
+        let none = PartialLegs(divided: Segments(CollectedLegs(), all.segmentValues))
+        return try context.fold(all, into: none) { (asked, collected) throws(WaybillError) in
             let connection = asked.connection
             var ofSource: [TransactionCursor.Transaction] = []
             try asked.forEach { (transaction, _) throws(WaybillError) in
                 if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
-                    try Self.divide(ofSource, sources, caused, into: &collected, connection)
+                    try Self.divide(ofSource, sources, caused, into: &collected.divided, connection)
                     ofSource.removeAll(keepingCapacity: true)
                 }
                 ofSource.append(transaction)
             }
-            try Self.divide(ofSource, sources, caused, into: &collected, connection)
-        }.map { PartialLegs(divided: $0.named(all.segmentValues)) }
+            try Self.divide(ofSource, sources, caused, into: &collected.divided, connection)
+        }
     }
 
     package func answer(_ found: consuming Folded<PartialLegs>) throws(WaybillError) -> LegsAnswer {
@@ -156,7 +157,7 @@ extension LegsQuestion: FoldedQuestion {
 
     private static func divide(
         _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory, _ caused: CausedParts?,
-        into collected: inout Segmented<CollectedLegs>,
+        into collected: inout Segments<CollectedLegs>,
         _ connection: Connection
     ) throws(WaybillError) {
         guard let source = transactions.first?.source, let id = sources[source]?.id else { return }

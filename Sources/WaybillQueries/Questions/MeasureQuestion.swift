@@ -81,21 +81,20 @@ extension MeasureQuestion: FoldedQuestion {
 
     package func answered(_ answer: MeasureAnswer) -> AnyAnswer { .measure(self, answer) }
 
-    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<NamedSegments<CollectedNumbers>> {
+    package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<Segments<CollectedNumbers>> {
         let sources = try SourceDirectory(context)
         let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: [], attribute: attribute, sources: sources,
             context)
-        let folded = try context.fold(all, into: Segmented(CollectedNumbers())) {
+        return try context.fold(all, into: Segments(CollectedNumbers(), all.segmentValues)) {
             (transactions, collected) throws(WaybillError) in
             try transactions.forEach { (transaction, _) throws(WaybillError) in
                 collected.add(transaction) { $0.add(transaction.attribute, transaction.weight) }
             }
         }
-        return folded.map { $0.named(all.segmentValues) }
     }
 
-    package func answer(_ found: consuming Folded<NamedSegments<CollectedNumbers>>) throws(WaybillError)
+    package func answer(_ found: consuming Folded<Segments<CollectedNumbers>>) throws(WaybillError)
         -> MeasureAnswer
     {
         let asked = found.asked

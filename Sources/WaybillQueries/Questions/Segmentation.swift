@@ -52,65 +52,50 @@ extension Segmentation: Codable, CustomStringConvertible {
     public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
-struct Segmented<Collected: Mergeable>: Mergeable {
+package struct Segments<Collected: Mergeable>: Mergeable {
     private let none: Collected
-    /// Index 0 is for transactions without a value. A negative entry means none.
-    private var places: [Int] = []
     private var collected: [Collected] = []
+    private var places: [String?: Int] = [:]
+    private let values: [String]
+    /// By the index in `values` plus 1.
+    private var numbered: [Int?]
 
-    init(_ none: Collected) { self.none = none }
+    init(_ none: Collected, _ values: [String] = []) {
+        (self.none, self.values) = (none, values)
+        numbered = Array(repeating: nil, count: values.count + 1)
+    }
 
     mutating func add(_ transaction: TransactionCursor.Transaction, _ add: (inout Collected) -> Void) {
-        add(&collected[place(of: (transaction.segment ?? -1) + 1)])
+        let number = (transaction.segment ?? -1) + 1
+        let place = numbered[number] ?? place(of: transaction.segment.map { values[$0] })
+        numbered[number] = place
+        add(&collected[place])
     }
 
-    private mutating func place(of segment: Int) -> Int {
-        while places.count <= segment { places.append(-1) }
-        if places[segment] < 0 {
-            places[segment] = collected.count
-            collected.append(none)
-        }
-        return places[segment]
+    mutating func add(to value: String?, _ add: (inout Collected) -> Void) { add(&collected[place(of: value)]) }
+
+    private mutating func place(of value: String?) -> Int {
+        if let place = places[value] { return place }
+        places[value] = collected.count
+        collected.append(none)
+        return collected.count - 1
     }
 
-    mutating func merge(_ other: consuming Segmented) {
-        for (segment, place) in other.places.enumerated() where place >= 0 {
-            collected[self.place(of: segment)].merge(other.collected[place])
-        }
+    package mutating func merge(_ other: consuming Segments) {
+        for (value, place) in other.places { collected[self.place(of: value)].merge(other.collected[place]) }
     }
-
-    consuming func named(_ values: [String]) -> NamedSegments<Collected> {
-        var named = NamedSegments(none)
-        for (segment, place) in places.enumerated() where place >= 0 {
-            named.segments[segment == 0 ? nil : values[segment - 1]] = collected[place]
-        }
-        return named
-    }
-}
-
-package struct NamedSegments<Collected: Mergeable>: Mergeable {
-    private let none: Collected
-    var segments: [String?: Collected] = [:]
-
-    init(_ none: Collected) { self.none = none }
-
-    mutating func add(to value: String?, _ add: (inout Collected) -> Void) {
-        let none = none
-        add(&segments[value, default: none])
-    }
-
-    package mutating func merge(_ other: consuming NamedSegments) { segments.merge(other.segments) }
 
     consuming func answer<Segment>(
         by segmentation: Segmentation?, _ make: (inout Collected, String?) -> Segment
     ) -> SegmentedAnswer<Segment> {
         var made: [Segment] = []
         var total = none
-        for value in segments.keys.sorted(by: Segmentation.precedes) {
-            // Removed from the dictionary, to hold it in memory once.
-            guard var collected = segments.removeValue(forKey: value) else { continue }
-            if segmentation != nil { made.append(make(&collected, value)) }
-            total.merge(collected)
+        for (value, place) in places.sorted(by: { Segmentation.precedes($0.key, $1.key) }) {
+            // Taken out of the array, to hold it in memory once.
+            var segment = none
+            swap(&segment, &collected[place])
+            if segmentation != nil { made.append(make(&segment, value)) }
+            total.merge(segment)
         }
         return SegmentedAnswer(total: make(&total, nil), segments: made)
     }
