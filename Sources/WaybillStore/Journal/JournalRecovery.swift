@@ -88,7 +88,7 @@ final class RecoveredJournal {
         switch kind {
         case .filler: return nil
         case .name:
-            if let name = RecordedName(record) { names.append(name) }
+            if let name = try? RecordedName(record) { names.append(name) }
             return nil
         default:
             guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else {

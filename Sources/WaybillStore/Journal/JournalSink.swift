@@ -65,8 +65,10 @@ struct JournalWordWriter: JournalSink {
     }
 }
 
-/// The methods return `nil` for missing or invalid words.
 struct JournalWordReader {
+    /// Words are missing or wrong.
+    struct Invalid: Error {}
+
     private let words: UnsafeBufferPointer<UInt64>
     private var index = 0
 
@@ -74,49 +76,57 @@ struct JournalWordReader {
 
     var isAtEnd: Bool { index == words.count }
 
-    mutating func word() -> UInt64? {
-        guard index < words.count else { return nil }
+    mutating func word() throws(Invalid) -> UInt64 {
+        guard index < words.count else { throw Invalid() }
         defer { index += 1 }
         return words[index]
     }
 
-    mutating func integer() -> Int64? { word().map { Int64(bitPattern: $0) } }
+    mutating func integer() throws(Invalid) -> Int64 { Int64(bitPattern: try word()) }
 
-    mutating func int() -> Int? { integer().flatMap { Int(exactly: $0) } }
+    mutating func bool() throws(Invalid) -> Bool { try word() == 1 }
 
-    mutating func guid() -> GUID? {
-        guard let high = word(), let low = word() else { return nil }
-        return GUID(high: high, low: low)
+    mutating func int() throws(Invalid) -> Int {
+        guard let value = Int(exactly: try integer()) else { throw Invalid() }
+        return value
     }
 
-    mutating func text() -> String? {
-        guard let byteCount = word(), byteCount <= UInt64(words.count * 8) else { return nil }
+    mutating func value<Value: RawRepresentable<Int>>() throws(Invalid) -> Value {
+        guard let value = Value(rawValue: try int()) else { throw Invalid() }
+        return value
+    }
+
+    mutating func guid() throws(Invalid) -> GUID { GUID(high: try word(), low: try word()) }
+
+    mutating func text() throws(Invalid) -> String {
+        let byteCount = try word()
+        guard byteCount <= UInt64(words.count * 8) else { throw Invalid() }
         let wordCount = JournalWordCounter.words(Int(byteCount))
-        guard wordCount <= words.count - index else { return nil }
+        guard wordCount <= words.count - index else { throw Invalid() }
         defer { index += wordCount }
         let bytes = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: words[index..<index + wordCount]))
         return String(decoding: bytes.prefix(Int(byteCount)), as: UTF8.self)
     }
 
-    /// Returns an optional value: `nil` if it is invalid, `.some(nil)` if it is absent.
-    private mutating func optional<Value>(_ read: (inout Self) -> Value?) -> Value?? {
-        guard let mark = word(), mark <= 1 else { return nil }
-        return mark == 1 ? read(&self).map { .some($0) } : .some(nil)
+    mutating func isPresent() throws(Invalid) -> Bool {
+        let mark = try word()
+        guard mark <= 1 else { throw Invalid() }
+        return mark == 1
     }
 
-    mutating func optionalInteger() -> Int64?? { optional { $0.integer() } }
-    mutating func optionalInt() -> Int?? { optional { $0.int() } }
-    mutating func optionalGUID() -> GUID?? { optional { $0.guid() } }
-    mutating func optionalText() -> String?? { optional { $0.text() } }
+    mutating func optionalInteger() throws(Invalid) -> Int64? { try isPresent() ? integer() : nil }
+    mutating func optionalInt() throws(Invalid) -> Int? { try isPresent() ? int() : nil }
+    mutating func optionalGUID() throws(Invalid) -> GUID? { try isPresent() ? guid() : nil }
+    mutating func optionalText() throws(Invalid) -> String? { try isPresent() ? text() : nil }
 
     /// Reads a count and as many elements.
-    mutating func list<Element>(_ read: (inout Self) -> Element?) -> [Element]? {
-        guard let count = int(), count >= 0 else { return nil }
+    mutating func list<Element>(
+        _ read: (inout Self) throws(Invalid) -> Element
+    ) throws(Invalid) -> [Element] {
+        let count = try int()
+        guard count >= 0 else { throw Invalid() }
         var elements: [Element] = []
-        for _ in 0..<count {
-            guard let element = read(&self) else { return nil }
-            elements.append(element)
-        }
+        for _ in 0..<count { elements.append(try read(&self)) }
         return elements
     }
 }

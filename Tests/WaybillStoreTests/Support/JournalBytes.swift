@@ -34,7 +34,7 @@ enum JournalBytes {
             guard fact.sequence >= latest else { throw Failure(text: "out of order at \(fact.sequence)") }
             latest = fact.sequence
             let words = words(of: fact.content)
-            let again = words.withUnsafeBufferPointer { Fact.Content(fact.content.journalKind, $0) }
+            let again = words.withUnsafeBufferPointer { try? Fact.Content(fact.content.journalKind, $0) }
             // Compares words, because NaN does not equal itself. Sorts them, because attributes have no order.
             guard let again, Self.words(of: again).sorted() == words.sorted() else {
                 throw Failure(text: "another fact at \(fact.sequence) when read again")
