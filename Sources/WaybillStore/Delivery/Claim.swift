@@ -9,6 +9,7 @@ struct Claim {
     private let takesNews: Bool
     private var factsLeft: Int
     private var bytesLeft: Int
+    private var measuringWriter = JSONWriter()
 
     /// Limits how many large facts are in memory before the set is full.
     private static let chunk = 500
@@ -96,7 +97,9 @@ struct Claim {
                 taken.append(fact)
                 found.insert(fact.sequence...fact.sequence)
                 factsLeft -= 1
-                bytesLeft -= fact.estimatedByteCount
+                measuringWriter.removeAll()
+                fact.write(to: &measuringWriter)
+                bytesLeft -= measuringWriter.bytes.count
             }
             let claimed = chunk.lowerBound...end
             try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: source.id)
@@ -163,47 +166,6 @@ struct Claim {
         }
         return codes
     }
-}
-
-extension Fact {
-    fileprivate var estimatedByteCount: Int {
-        switch content {
-        case .opened(let content): (content.parent == nil ? 180 : 260) + content.attributes.estimatedByteCount
-        case .event(let content): 60 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
-        case .attributesSet(let content):
-            110 + content.attributes.estimatedByteCount + content.removed.reduce(0) { $0 + $1.utf8.count + 3 }
-        case .unknown(let content): 80 + content.members.utf8.count
-        case .closed(let content): 70 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
-        case .exchangeOpened(let content):
-            150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount
-        case .exchangeClosed(let content):
-            150 + content.headerFields.estimatedByteCount + content.error.estimatedByteCount
-                + (content.transfer.webSocket?.messages.count ?? 0) * 60
-        }
-    }
-}
-
-extension Attributes {
-    fileprivate var estimatedByteCount: Int {
-        reduce(0) { sum, attribute in
-            let length = if case .string(let text) = attribute.value { text.utf8.count } else { 10 }
-            return sum + attribute.key.utf8.count + length + 6
-        }
-    }
-}
-
-extension RecordedError? {
-    fileprivate var estimatedByteCount: Int {
-        map { error in
-            error.chain.reduce(error.text?.utf8.count ?? 0) {
-                $0 + 40 + $1.domain.utf8.count + ($1.name?.utf8.count ?? 0)
-            }
-        } ?? 0
-    }
-}
-
-extension [HeaderField] {
-    fileprivate var estimatedByteCount: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 } }
 }
 
 extension TransactionSet.Share {
