@@ -221,7 +221,7 @@ extension WorkingSet {
         let books = try await tables.sources(arrived.keys)
         for (id, ranges) in arrived {
             let expected = books[id]?.expected ?? SequenceRanges()
-            arrived[id] = expected.subtracting(expected.subtracting(ranges))
+            arrived[id] = expected.intersection(ranges)
         }
         guard arrived.values.reduce(0, { $0 + $1.count }) <= WorkingSetLoader.factLimit else {
             throw TransactionLoader.TooMuch()

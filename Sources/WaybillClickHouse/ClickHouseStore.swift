@@ -199,9 +199,11 @@ extension ClickHouseStore {
             guard !facts.isEmpty || share.facts.isEmpty && isNews else { continue }
             var books = piece
             books.share.facts = facts
+            var left = new
             books.arrivals = piece.arrivals.flatMap { arrival in
-                let range = SequenceRanges([arrival.first...arrival.last])
-                return range.subtracting(range.subtracting(new)).ranges.map {
+                let its = left.intersection(SequenceRanges([arrival]))
+                left = left.subtracting(its)
+                return its.ranges.map {
                     SourceBooks.Arrival(first: $0.lowerBound, last: $0.upperBound, received: arrival.received)
                 }
             }

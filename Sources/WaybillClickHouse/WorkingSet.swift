@@ -257,7 +257,7 @@ extension ClickHouseTables {
                 guard let source = sources[id], let candidates = old[id],
                     !buried.contains(source.books.share.source.installation)
                 else { continue }
-                for range in source.expected.subtracting(source.expected.subtracting(candidates)).ranges {
+                for range in source.expected.intersection(candidates).ranges {
                     var next = range.lowerBound
                     while next <= range.upperBound {
                         if size >= count { (groups, size) = (groups + [[:]], 0) }

@@ -151,11 +151,11 @@ extension Store {
         _ body: () throws(WaybillError) -> (Value, [TransactionSet.Share])
     ) throws(WaybillError) -> (Value, StoreChanges) {
         let changed = ChangedRows(connection: connection)
-        try changed.begin()
         defer { nameCount = nil }
         return try write { () throws(WaybillError) in
             let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
             var (value, changes) = try undone { () throws(WaybillError) in
+                try changed.begin()
                 let (value, shares) = try body()
                 var facts: [FactID: Fact] = [:]
                 for share in shares {
@@ -183,7 +183,7 @@ extension Store {
         let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
         if !erased.isEmpty {
             let received = try RangeRows(connection: connection).booked(of: source.id, meeting: erased)
-            books.gone = received.subtracting(received.subtracting(erased))
+            books.gone = received.intersection(erased)
         }
         if !books.retired.isEmpty {
             let before = try RetiredRows(connection: connection).sequences(of: source.id)

@@ -9,21 +9,10 @@ package struct StoreScan {
     package init(_ connection: Connection, at wall: Int64) { (self.connection, self.wall) = (connection, wall) }
 
     package func rest() throws(WaybillError) -> (names: [NameChange], tombstones: [Tombstone]) {
-        let names = try connection.statement("SELECT use_case, event, app, app_version, name FROM names").rows { row in
-            NameChange(
-                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
-                isRemoved: false)
-        }
-        let tombstones = try connection.statement(
+        let erased = """
+            SELECT guid, 0 AS with_installation, at_us FROM erased UNION ALL SELECT guid, 1, at_us FROM erased_with_installation
             """
-            SELECT guid, 0, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = e.guid) FROM erased e \
-            UNION ALL SELECT guid, 1, at_us, NULL FROM erased_with_installation
-            """
-        ).rows { row in
-            Tombstone(
-                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
-        }
-        return (names, tombstones)
+        return (try connection.names("SELECT *, 0 AS removed FROM names"), try connection.tombstones(erased))
     }
 
     package func factCount() throws(WaybillError) -> Int64 {
@@ -47,91 +36,69 @@ package struct StoreScan {
             guard var books = try ChangedRows(connection: connection).books(of: row, behind: .max, { _ in nil }) else {
                 continue
             }
-            let isOwn = books.heard == 0
-            if isOwn { books.heard = wall }
-            let arrivals = arrivals[row] ?? []
-            var visitor = Visitor(books, isOwn ? nil : arrivals, wall)
+            if books.heard == 0 { books.heard = wall }
+            // Facts without an arrival get the time of the source's last set.
+            let others = SourceBooks.Arrival(first: 1, last: .max / 4, received: books.heard)
+            books.arrivals = (arrivals[row] ?? []) + [others]
+            var visitor = Visitor()
             var scan = try FactScan([ScannedShare(row: row)], isFiltered: false, connection)
             var isMore = true
             while isMore {
                 isMore = try scan.run(&visitor)
-                if let piece = visitor.take() { try body(piece) }
+                guard !visitor.facts.isEmpty else { continue }
+                var piece = books
+                piece.share.facts = visitor.facts.ordered { $0.sequence < $1.sequence }
+                piece.transactions = visitor.transactions
+                visitor = Visitor()
+                try body(piece)
             }
             try body(books)
         }
     }
 
-    private final class Visitor: FactVisitor {
-        let books: SourceBooks
-        /// `nil` for the store's own facts.
-        let arrivals: [SourceBooks.Arrival]?
-        let wall: Int64
+    private struct Visitor: FactVisitor {
         var facts: [Fact] = []
         var transactions: [Int64: PlacedPart] = [:]
-
-        init(_ books: SourceBooks, _ arrivals: [SourceBooks.Arrival]?, _ wall: Int64) {
-            (self.books, self.arrivals, self.wall) = (books, arrivals, wall)
-        }
 
         var isFull: Bool { facts.count >= 20_000 }
 
         func enter(_ source: ScannedSource) {}
 
-        func enter(_ part: ScannedPart) {
-            if case .opened(let opened) = part.opened?.content {
-                transactions[part.sequence] = PlacedPart(
-                    transaction: opened.transaction, useCase: opened.useCase)
-            }
+        mutating func enter(_ part: ScannedPart) {
+            if case .opened(let opened) = part.opened?.content { transactions[part.sequence] = PlacedPart(opened) }
         }
 
-        func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
+        mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
+    }
+}
 
-        func take() -> SourceBooks? {
-            guard !facts.isEmpty else { return nil }
-            var piece = books
-            piece.share.facts = facts.ordered { $0.sequence < $1.sequence }
-            piece.transactions = transactions
-            let here = SequenceRanges(each: piece.share.facts.lazy.map(\.sequence))
-            let came = arrivals ?? [SourceBooks.Arrival(first: 1, last: .max / 4, received: wall)]
-            var left = here
-            for arrival in came {
-                let range = SequenceRanges([arrival.first...max(arrival.first, arrival.last)])
-                for its in left.subtracting(left.subtracting(range)).ranges {
-                    piece.arrivals.append(
-                        SourceBooks.Arrival(
-                            first: its.lowerBound, last: its.upperBound, received: arrival.received))
-                }
-                left = left.subtracting(range)
-            }
-            // Facts without an arrival get the time of the source's last set.
-            for its in left.ranges {
-                piece.arrivals.append(
-                    SourceBooks.Arrival(first: its.lowerBound, last: its.upperBound, received: books.heard))
-            }
-            (facts, transactions) = ([], [:])
-            return piece
+extension Connection {
+    fileprivate func names(_ query: String) throws(WaybillError) -> [NameChange] {
+        try statement("SELECT use_case, event, app, app_version, name, removed FROM (\(query))").rows { row in
+            NameChange(
+                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
+                isRemoved: row.bool(5))
+        }
+    }
+
+    fileprivate func tombstones(_ query: String) throws(WaybillError) -> [Tombstone] {
+        try statement(
+            """
+            SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
+            FROM (\(query)) t
+            """
+        ).rows { row in
+            Tombstone(
+                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
         }
     }
 }
 
-/// The books that a write touches, recorded in temporary tables of this connection.
+/// The books that a rehearsal touches, recorded in temporary tables, which its rollback removes.
 struct ChangedRows {
     let connection: Connection
 
-    func begin() throws(WaybillError) {
-        try connection.execute(Self.script)
-        try forget()
-    }
-
-    func forget() throws(WaybillError) {
-        let tables = [
-            "changed_sources", "removed_sources", "changed_names", "changed_tombstones", "changed_places",
-            "changed_spans",
-        ]
-        for table in tables {
-            try connection.statement("DELETE FROM temp.\(table)").run()
-        }
-    }
+    func begin() throws(WaybillError) { try connection.execute(Self.script) }
 
     func changes(behind arrival: Int64, _ fact: (FactID) -> Fact?) throws(WaybillError) -> StoreChanges {
         var changes = StoreChanges()
@@ -144,13 +111,8 @@ struct ChangedRows {
         changes.removedSources = try connection.statement("SELECT uuid FROM temp.removed_sources ORDER BY uuid").rows {
             row in row.guid(0)
         }
-        changes.names = try connection.statement(
-            "SELECT use_case, event, app, app_version, name, removed FROM temp.changed_names"
-        ).rows { row in
-            NameChange(
-                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
-                isRemoved: row.bool(5))
-        }
+        changes.names = try connection.names("SELECT * FROM temp.changed_names")
+        changes.tombstones = try connection.tombstones("SELECT * FROM temp.changed_tombstones")
         changes.begun = try connection.statement(
             """
             SELECT p.guid, p.listed_us, \(SQL.wall("p.at_us", source: "p.source")) FROM temp.changed_places c \
@@ -161,15 +123,6 @@ struct ChangedRows {
             return (row.guid(0), listed == begun ? listed : .max)
         }
         changes.spans = try SpanRows(connection).changed()
-        changes.tombstones = try connection.statement(
-            """
-            SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
-            FROM temp.changed_tombstones t
-            """
-        ).rows { row in
-            Tombstone(
-                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
-        }
         return changes
     }
 
@@ -216,41 +169,41 @@ struct ChangedRows {
 
     /// Triggers find tables by name alone, so these names must be unique.
     private static let script = """
-        CREATE TEMP TABLE IF NOT EXISTS changed_sources(source INTEGER PRIMARY KEY);
-        CREATE TEMP TABLE IF NOT EXISTS removed_sources(uuid BLOB PRIMARY KEY);
-        CREATE TEMP TABLE IF NOT EXISTS changed_names(use_case INTEGER, event INTEGER, app TEXT, app_version TEXT, name TEXT, removed INTEGER, \
+        CREATE TEMP TABLE changed_sources(source INTEGER PRIMARY KEY);
+        CREATE TEMP TABLE removed_sources(uuid BLOB PRIMARY KEY);
+        CREATE TEMP TABLE changed_names(use_case INTEGER, event INTEGER, app TEXT, app_version TEXT, name TEXT, removed INTEGER, \
         PRIMARY KEY(use_case, event, app, app_version, name));
-        CREATE TEMP TABLE IF NOT EXISTS changed_tombstones(guid BLOB, with_installation INTEGER, at_us INTEGER, PRIMARY KEY(guid, with_installation));
+        CREATE TEMP TABLE changed_tombstones(guid BLOB, with_installation INTEGER, at_us INTEGER, PRIMARY KEY(guid, with_installation));
         \(["sources", "clocks", "dropped", "retired", "arrivals"].flatMap(changes).joined(separator: "\n"))
-        CREATE TEMP TABLE IF NOT EXISTS changed_places(guid BLOB PRIMARY KEY);
+        CREATE TEMP TABLE changed_places(guid BLOB PRIMARY KEY);
         \([("added", "INSERT"), ("changed", "UPDATE OF listed_us")].map { name, event in
             """
-            CREATE TEMP TRIGGER IF NOT EXISTS place_\(name) AFTER \(event) ON main.parts WHEN new.listed_us IS NOT NULL BEGIN \
+            CREATE TEMP TRIGGER place_\(name) AFTER \(event) ON main.parts WHEN new.listed_us IS NOT NULL BEGIN \
             INSERT INTO changed_places SELECT new.guid WHERE new.guid NOT IN (SELECT guid FROM changed_places); END;
             """
         }.joined(separator: "\n"))
-        CREATE TEMP TABLE IF NOT EXISTS changed_spans(guid BLOB, source INTEGER, span BLOB, waited INTEGER, PRIMARY KEY(guid, source, span));
+        CREATE TEMP TABLE changed_spans(guid BLOB, source INTEGER, span BLOB, waited INTEGER, PRIMARY KEY(guid, source, span));
         \([
             ("added", "INSERT", "new", "0"), ("removed", "DELETE", "old", "0"),
             ("placed", "UPDATE OF part", "new", "old.waiting IS NOT NULL"),
         ].map { name, event, row, waited in
             """
-            CREATE TEMP TRIGGER IF NOT EXISTS span_\(name) AFTER \(event) ON main.spans BEGIN \
+            CREATE TEMP TRIGGER span_\(name) AFTER \(event) ON main.spans BEGIN \
             INSERT INTO changed_spans SELECT \(row).guid, \(row).source, \(row).span, \(waited) WHERE NOT EXISTS \
             (SELECT 1 FROM changed_spans c WHERE c.guid = \(row).guid AND c.source = \(row).source AND c.span = \(row).span); END;
             """
         }.joined(separator: "\n"))
-        CREATE TEMP TRIGGER IF NOT EXISTS source_removed AFTER DELETE ON main.sources BEGIN \
+        CREATE TEMP TRIGGER source_removed AFTER DELETE ON main.sources BEGIN \
         INSERT OR IGNORE INTO removed_sources VALUES (old.uuid); END;
         \(["insert": "new", "delete": "old"].sorted { $0.key < $1.key }.map { event, row in
             """
-            CREATE TEMP TRIGGER IF NOT EXISTS name_\(event) AFTER \(event) ON main.names BEGIN INSERT OR REPLACE INTO changed_names \
+            CREATE TEMP TRIGGER name_\(event) AFTER \(event) ON main.names BEGIN INSERT OR REPLACE INTO changed_names \
             VALUES (\(row).use_case, \(row).event, \(row).app, \(row).app_version, \(row).name, \(event == "delete" ? 1 : 0)); END;
             """
         }.joined(separator: "\n"))
-        CREATE TEMP TRIGGER IF NOT EXISTS tombstone_insert AFTER INSERT ON main.erased BEGIN \
+        CREATE TEMP TRIGGER tombstone_insert AFTER INSERT ON main.erased BEGIN \
         INSERT OR REPLACE INTO changed_tombstones VALUES (new.guid, 0, new.at_us); END;
-        CREATE TEMP TRIGGER IF NOT EXISTS tombstone_with_installation AFTER INSERT ON main.erased_with_installation BEGIN \
+        CREATE TEMP TRIGGER tombstone_with_installation AFTER INSERT ON main.erased_with_installation BEGIN \
         INSERT OR REPLACE INTO changed_tombstones VALUES (new.guid, 1, new.at_us); END;
         """
 
@@ -260,7 +213,7 @@ struct ChangedRows {
         let column = table == "sources" ? "id" : "source"
         return [("insert", "new"), ("update", "new"), ("delete", "old")].map { event, row in
             """
-            CREATE TEMP TRIGGER IF NOT EXISTS \(table)_\(event) AFTER \(event) ON main.\(table) BEGIN \
+            CREATE TEMP TRIGGER \(table)_\(event) AFTER \(event) ON main.\(table) BEGIN \
             INSERT INTO changed_sources SELECT \(row).\(column) \
             WHERE \(row).\(column) NOT IN (SELECT source FROM changed_sources); END;
             """

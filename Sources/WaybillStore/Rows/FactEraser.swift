@@ -184,7 +184,7 @@ struct FactEraser {
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
         let before = try ranges.booked(of: source.id, meeting: erased)
         guard let reason else {
-            return try retired.add(erased.subtracting(erased.subtracting(before)), of: source.id)
+            return try retired.add(erased.intersection(before), of: source.id)
         }
         var after = before
         if source.isOwn {

@@ -218,6 +218,10 @@ package struct PlacedPart: Sendable, Equatable {
     package var useCase: Int
 }
 
+extension PlacedPart {
+    package init(_ opened: Fact.Opened) { self.init(transaction: opened.transaction, useCase: opened.useCase) }
+}
+
 /// The parts of a source whose opening has arrived.
 struct PlacedParts {
     private let source: Int64

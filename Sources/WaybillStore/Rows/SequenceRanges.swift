@@ -74,6 +74,8 @@ package struct SequenceRanges: Equatable, Sendable {
         return result
     }
 
+    package func intersection(_ other: SequenceRanges) -> SequenceRanges { subtracting(subtracting(other)) }
+
     package func union(_ other: SequenceRanges) -> SequenceRanges {
         if other.ranges.count < 2 {
             var result = self

@@ -100,8 +100,7 @@ struct Withholding: ~Copyable {
         for fact in share.facts {
             switch fact.content {
             case .opened(let content):
-                parts[fact.sequence] = PlacedPart(
-                    transaction: content.transaction, useCase: content.useCase)
+                parts[fact.sequence] = PlacedPart(content)
             case .exchangeOpened(let content): requests[fact.sequence] = content
             case .event, .attributesSet, .closed, .exchangeClosed, .unknown: break
             }

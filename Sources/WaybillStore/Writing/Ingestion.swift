@@ -248,7 +248,7 @@ package struct Ingestion: ~Copyable {
         news = news.subtracting(try ranges.erased(of: source.id, meeting: news))
         if !news.isEmpty {
             let received = try ranges.booked(of: source.id, meeting: news)
-            let singles = toldErased.isEmpty ? toldErased : news.subtracting(news.subtracting(received))
+            let singles = toldErased.isEmpty ? toldErased : news.intersection(received)
             var eraser = FactEraser(connection)
             try eraser.erase(news, singles: singles, of: source)
             try eraser.finish()
