@@ -92,7 +92,7 @@ extension ClickHouseTables {
             if last?.json != json { last = (json, try Self.share(json)) }
             guard let share = last?.share else { return }
             var books = SourceBooks(
-                share, heard: heard, proofDigest: proof.isEmpty ? nil : proof,
+                share: share, heard: heard, proofDigest: proof.isEmpty ? nil : proof,
                 installationDigest: installationProof.isEmpty ? nil : installationProof)
             for (number, index) in stride(from: 0, to: arrived.count - 2, by: 3).enumerated() {
                 books.arrivals.append(

@@ -223,17 +223,17 @@ extension PlacedPart {
 }
 
 /// The parts of a source whose opening has arrived.
-struct PlacedParts {
+package struct PlacedParts {
     private let source: Int64
     private let opening: Statement
 
-    init(of source: Int64, _ connection: Connection) throws(WaybillError) {
+    package init(of source: Int64, _ connection: Connection) throws(WaybillError) {
         self.source = source
         opening = try connection.statement(
             "SELECT guid, use_case FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
     }
 
-    func part(_ sequence: Int64) throws(WaybillError) -> PlacedPart? {
+    package func part(_ sequence: Int64) throws(WaybillError) -> PlacedPart? {
         try opening.first(source, sequence) { row in PlacedPart(transaction: row.guid(0), useCase: row.int(1)) }
     }
 

@@ -20,7 +20,7 @@ package struct SpanRows {
         package var waiting: [UInt8]?
         /// Whether the cause of its part is unknown.
         package var isUncaused = false
-        /// The redacted span in OTLP's JSON; `nil` if it has not arrived or was not read.
+        /// The redacted span in OTLP's JSON; `nil` if it has not arrived.
         package var original: [UInt8]?
 
         package init(id: SpanID, parent: SpanID?, kind: Int, waiting: [UInt8]? = nil) {
@@ -28,19 +28,13 @@ package struct SpanRows {
         }
     }
 
-    /// The columns without `original`, which only two queries read.
-    private static let columns = "span, parent, kind, part, fact, waiting, uncaused"
+    package static let columns = "span, parent, kind, part, fact, waiting, uncaused, original"
 
-    private static func span(_ row: Row) -> Span {
+    package static func span(_ row: Row) -> Span {
         var span = Span(
             id: row.spanID(0), parent: row.optionalSpanID(1), kind: row.int(2),
             waiting: row.optionalBytes(5))
         (span.part, span.fact, span.isUncaused) = (row.optionalInt(3), row.optionalInt(4), row.bool(6))
-        return span
-    }
-
-    private static func spanWithOriginal(_ row: Row) -> Span {
-        var span = span(row)
         span.original = row.optionalText(7).map { Array($0.utf8) }
         return span
     }
@@ -52,8 +46,8 @@ package struct SpanRows {
 
     package func waiting(of source: Int64, in transaction: GUID) throws(WaybillError) -> [Span] {
         try connection.statement(
-            "SELECT \(Self.columns), original FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
-        ).rows(transaction, source, transform: Self.spanWithOriginal)
+            "SELECT \(Self.columns) FROM spans WHERE guid = ? AND source = ? AND waiting IS NOT NULL"
+        ).rows(transaction, source, transform: Self.span)
     }
 
     /// Returns the spans that arrived before `wall`, oldest first.
@@ -93,63 +87,14 @@ package struct SpanRows {
 
     package func key() throws(WaybillError) -> [UInt8]? { try connection.setting("span_key").map { Array($0.utf8) } }
 
-    package func all(after last: PlacedSpan?, limit: Int) throws(WaybillError) -> [PlacedSpan] {
-        let row: Int64? = try last.flatMap { last throws(WaybillError) in
-            try SourceRows(connection: connection).find(last.source)?.id
-        }
-        return try connection.statement(
-            """
-            SELECT \(Self.columns), original, guid, (SELECT uuid FROM sources WHERE id = source), received_us FROM spans \
-            WHERE (guid, source, span) > (?, ?, ?) ORDER BY guid, source, span LIMIT ?
-            """
-        ).rows(
-            last?.transaction ?? GUID(high: 0, low: 0), row ?? 0, last?.span.id, limit
-        ) { row in
-            PlacedSpan(
-                transaction: row.guid(8), source: row.guid(9), span: Self.spanWithOriginal(row), received: row.int(10))
-        }
-    }
-
-    func changed() throws(WaybillError) -> [PlacedSpan] {
-        try connection.statement(
-            """
-            SELECT c.span, s.parent, ifnull(s.kind, 0), s.part, s.fact, s.waiting, s.uncaused, s.original, c.guid, \
-            ifnull((SELECT uuid FROM sources WHERE id = c.source), zeroblob(16)), ifnull(s.received_us, 0), c.waited, s.span IS NULL, \
-            NOT EXISTS(SELECT 1 FROM spans x WHERE x.guid = c.guid) \
-            FROM temp.changed_spans c LEFT JOIN spans s ON s.guid = c.guid AND s.source = c.source AND s.span = c.span
-            """
-        ).rows { row in
-            var placed = PlacedSpan(
-                transaction: row.guid(8), source: row.guid(9), span: Self.spanWithOriginal(row), received: row.int(10))
-            (placed.hasWaited, placed.isGone, placed.isLast) = (row.bool(11), row.bool(12), row.bool(13))
-            return placed
-        }
-    }
-
     package func spans(of part: Int64, in source: Int64) throws(WaybillError) -> [Int64: Span] {
         var spans: [Int64: Span] = [:]
-        try connection.statement("SELECT \(Self.columns), original FROM spans WHERE source = ? AND part = ?")
+        try connection.statement("SELECT \(Self.columns) FROM spans WHERE source = ? AND part = ?")
             .forEachRow(source, part) { row in
-                let span = Self.spanWithOriginal(row)
+                let span = Self.span(row)
                 if let fact = span.fact { spans[fact] = span }
             }
         return spans
-    }
-}
-
-package struct PlacedSpan: Sendable {
-    package var transaction: GUID
-    package var source: GUID
-    package var span: SpanRows.Span
-    /// In microseconds since 1970.
-    package var received: Int64
-    package var hasWaited = false
-    package var isGone = false
-    /// Whether no span of its transaction is left.
-    package var isLast = false
-
-    package init(transaction: GUID, source: GUID, span: SpanRows.Span, received: Int64) {
-        (self.transaction, self.source, self.span, self.received) = (transaction, source, span, received)
     }
 }
 

@@ -44,7 +44,7 @@ extension Store {
     }
 
     /// Books one set, inside one SQLite transaction. `hasRows` is `false` for a copy that has only the books.
-    func book(
+    package func book(
         _ set: TransactionSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false,
         hasRows: Bool = true
     ) throws(WaybillError) -> Receipt {

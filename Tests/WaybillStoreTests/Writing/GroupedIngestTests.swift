@@ -35,22 +35,6 @@ import WaybillCore
         #expect(try store.dump() == single.dump())
     }
 
-    /// Breaks when a collector in front of ClickHouse refuses the sets of a source that corrects its clock.
-    @Test func aRehearsalNotesEachChangedSourceOnce() throws {
-        let writer = FactWriter()
-        let part = writer.open(GUID())
-        writer.event(1, part: part)
-        var sets = [writer.set(1...1), writer.set(2...2)]
-        for (index, offset) in [Int64(1), 9].enumerated() {
-            sets[index].sources[0].clocks = [
-                ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + offset)
-            ]
-        }
-        let (results, changes) = try store.rehearse(sets.map(arrival), factsPerTransaction: nil)
-        #expect(try results.map { try $0.get().acceptedCount } == [1, 1])
-        #expect(changes.books.map(\.share.clocks) == [sets[1].sources[0].clocks])
-    }
-
     /// Breaks when one set that fails makes others of its commit fail, or is stored partially.
     @Test func aSetThatFailsLeavesNothingAndTheOthersAreTaken() throws {
         let (good, bad, late) = (FactWriter(), FactWriter(), FactWriter())

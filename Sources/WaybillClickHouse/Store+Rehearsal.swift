@@ -1,95 +1,66 @@
-package import WaybillCore
+#if ClickHouse
+import WaybillCore
+import WaybillStore
 
-/// A scan of a whole store for another store, inside one read transaction.
-package struct StoreScan {
-    private let connection: Connection
-    private let wall: Int64
-
-    /// The store's own facts count as received at `wall`.
-    package init(_ connection: Connection, at wall: Int64) { (self.connection, self.wall) = (connection, wall) }
-
-    package func rest() throws(WaybillError) -> (names: [NameChange], tombstones: [Tombstone]) {
-        let erased = """
-            SELECT guid, 0 AS with_installation, at_us FROM erased UNION ALL SELECT guid, 1, at_us FROM erased_with_installation
-            """
-        return (try connection.names("SELECT *, 0 AS removed FROM names"), try connection.tombstones(erased))
-    }
-
-    package func factCount() throws(WaybillError) -> Int64 {
-        try connection.integer(
-            """
-            SELECT (SELECT count(*) + count(closed) - count(CASE WHEN guid IS NULL THEN 1 END) FROM parts) \
-            + (SELECT count(*) FROM events) + (SELECT count(method) + count(closed) FROM exchanges)
-            """)
-    }
-
-    package func forEach(_ body: (SourceBooks) throws -> Void) throws {
-        let sources = try connection.statement("SELECT id FROM sources ORDER BY id").rows { row in row.int(0) as Int64 }
-        // No index has arrivals by source, so a query for each source would read them all.
-        var arrivals: [Int64: [SourceBooks.Arrival]] = [:]
-        try connection.statement("SELECT source, first, last, received_us FROM arrivals ORDER BY id").forEachRow {
-            row in
-            arrivals[row.int(0), default: []].append(
-                SourceBooks.Arrival(first: row.int(1), last: row.int(2), received: row.int(3)))
-        }
-        for row in sources {
-            guard var books = try ChangedRows(connection: connection).books(of: row, behind: .max, { _ in nil }) else {
-                continue
+/// Rehearsals return what a write would change, for a store whose rows are kept elsewhere.
+extension Store {
+    /// Returns the receipts of sets and the changes; a transaction takes at most `factsPerTransaction`.
+    func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) throws(WaybillError) -> (
+        results: [Result<Receipt, WaybillError>], changes: StoreChanges
+    ) {
+        try rehearse { () throws(WaybillError) in
+            let results = try arrivals.map { (arrival) throws(WaybillError) in
+                try connection.savepoint { () throws(WaybillError) in
+                    try book(
+                        arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction,
+                        hasRows: false)
+                }
             }
-            if books.heard == 0 { books.heard = wall }
-            // Facts without an arrival get the time of the source's last set.
-            let others = SourceBooks.Arrival(first: 1, last: .max / 4, received: books.heard)
-            books.arrivals = (arrivals[row] ?? []) + [others]
-            var visitor = Visitor()
-            var scan = try FactScan([ScannedShare(row: row)], isFiltered: false, connection)
-            var isMore = true
-            while isMore {
-                isMore = try scan.run(&visitor)
-                guard !visitor.facts.isEmpty else { continue }
-                var piece = books
-                piece.share.facts = visitor.facts.ordered { $0.sequence < $1.sequence }
-                piece.transactions = visitor.transactions
-                visitor = Visitor()
-                try body(piece)
+            return (results, arrivals.flatMap(\.set.sources))
+        }
+    }
+
+    func rehearse<Value>(
+        _ body: () throws(WaybillError) -> (Value, [TransactionSet.Share])
+    ) throws(WaybillError) -> (Value, StoreChanges) {
+        let changed = ChangedRows(connection: connection)
+        defer { nameCount = nil }
+        return try write { () throws(WaybillError) in
+            let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
+            var (value, changes) = try undone { () throws(WaybillError) in
+                try changed.begin()
+                let (value, shares) = try body()
+                var facts: [FactID: Fact] = [:]
+                for share in shares {
+                    for fact in share.facts {
+                        let id = FactID(source: share.source.id, sequence: fact.sequence)
+                        if facts[id] == nil { facts[id] = fact }
+                    }
+                }
+                return (value, try changed.changes(behind: last) { facts[$0] })
             }
-            try body(books)
+            for index in changes.books.indices { try findGone(&changes.books[index]) }
+            return (value, changes)
         }
     }
 
-    private struct Visitor: FactVisitor {
-        var facts: [Fact] = []
-        var transactions: [Int64: PlacedPart] = [:]
-
-        var isFull: Bool { facts.count >= 20_000 }
-
-        func enter(_ source: ScannedSource) {}
-
-        mutating func enter(_ part: ScannedPart) {
-            if case .opened(let opened) = part.opened?.content { transactions[part.sequence] = PlacedPart(opened) }
-        }
-
-        mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
-    }
-}
-
-extension Connection {
-    fileprivate func names(_ query: String) throws(WaybillError) -> [NameChange] {
-        try statement("SELECT use_case, event, app, app_version, name, removed FROM (\(query))").rows { row in
-            NameChange(
-                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
-                isRemoved: row.bool(5))
-        }
+    private func undone<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Value {
+        try connection.execute("SAVEPOINT rehearsal")
+        let result = Result { () throws(WaybillError) in try body() }
+        try connection.execute("ROLLBACK TO rehearsal; RELEASE rehearsal")
+        return try result.get()
     }
 
-    fileprivate func tombstones(_ query: String) throws(WaybillError) -> [Tombstone] {
-        try statement(
-            """
-            SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
-            FROM (\(query)) t
-            """
-        ).rows { row in
-            Tombstone(
-                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
+    private func findGone(_ books: inout SourceBooks) throws(WaybillError) {
+        guard let source = try SourceRows(connection: connection).find(books.share.source.id) else { return }
+        let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
+        if !erased.isEmpty {
+            let received = try RangeRows(connection: connection).booked(of: source.id, meeting: erased)
+            books.gone = received.intersection(erased)
+        }
+        if !books.retired.isEmpty {
+            let before = try RetiredRows(connection: connection).sequences(of: source.id)
+            books.gone = books.gone.union(books.retired.subtracting(before))
         }
     }
 }
@@ -134,7 +105,7 @@ struct ChangedRows {
         var share = TransactionSet.Share(source: source, clocks: scanned.clock.anchors, hasEnded: scanned.hasEnded)
         share.endedBy = scanned.hasEnded ? scanned.endedBy : nil
         share.dropped = try RangeRows(connection: connection).dropped(of: row)
-        var books = SourceBooks(share, heard: 0)
+        var books = SourceBooks(share: share, heard: 0)
         try connection.statement("SELECT recorded, refused, heard_us, proof_hash FROM sources WHERE id = ?").forEachRow(
             row
         ) { row in
@@ -220,3 +191,44 @@ struct ChangedRows {
         }
     }
 }
+
+extension Connection {
+    func names(_ query: String) throws(WaybillError) -> [NameChange] {
+        try statement("SELECT use_case, event, app, app_version, name, removed FROM (\(query))").rows { row in
+            NameChange(
+                useCase: row.int(0), event: row.int(1), app: row.text(2), appVersion: row.text(3), name: row.text(4),
+                isRemoved: row.bool(5))
+        }
+    }
+
+    func tombstones(_ query: String) throws(WaybillError) -> [Tombstone] {
+        try statement(
+            """
+            SELECT guid, with_installation, at_us, (SELECT i.proof_hash FROM installations i WHERE i.guid = t.guid) \
+            FROM (\(query)) t
+            """
+        ).rows { row in
+            Tombstone(
+                id: row.guid(0), isWithInstallation: row.bool(1), at: row.int(2), proofDigest: row.optionalBytes(3))
+        }
+    }
+}
+
+extension SpanRows {
+    func changed() throws(WaybillError) -> [PlacedSpan] {
+        try connection.statement(
+            """
+            SELECT c.span, s.parent, ifnull(s.kind, 0), s.part, s.fact, s.waiting, s.uncaused, s.original, c.guid, \
+            ifnull((SELECT uuid FROM sources WHERE id = c.source), zeroblob(16)), ifnull(s.received_us, 0), c.waited, s.span IS NULL, \
+            NOT EXISTS(SELECT 1 FROM spans x WHERE x.guid = c.guid) \
+            FROM temp.changed_spans c LEFT JOIN spans s ON s.guid = c.guid AND s.source = c.source AND s.span = c.span
+            """
+        ).rows { row in
+            var placed = PlacedSpan(
+                transaction: row.guid(8), source: row.guid(9), span: Self.span(row), received: row.int(10))
+            (placed.hasWaited, placed.isGone, placed.isLast) = (row.bool(11), row.bool(12), row.bool(13))
+            return placed
+        }
+    }
+}
+#endif
