@@ -59,7 +59,7 @@ extension Store {
             books.gone = received.intersection(erased)
         }
         if !books.retired.isEmpty {
-            let before = try RetiredRows(connection: connection).sequences(of: source.id)
+            let before = try RangeTable.retired(connection).sequences(of: source.id)
             books.gone = books.gone.union(books.retired.subtracting(before))
         }
     }
@@ -120,7 +120,7 @@ struct ChangedRows {
                     row in row.optionalBytes(0)
                 } ?? nil
         }
-        books.retired = try RetiredRows(connection: connection).sequences(of: row)
+        books.retired = try RangeTable.retired(connection).sequences(of: row)
         books.arrivals = try connection.statement(
             "SELECT first, last, received_us FROM arrivals WHERE source = ? AND id > ? ORDER BY id"
         ).rows(row, arrival) { row in

@@ -106,11 +106,8 @@ extension Store {
             INSERT INTO arrivals(id, source, first, last, received_us) VALUES (?, ?, ?, ?, ?) \
             ON CONFLICT(id) DO UPDATE SET id = id WHERE source = excluded.source AND first = excluded.first
             """)
-        let retired = RetiredRows(connection: connection)
-        let ranges = RangeRows(connection: connection)
-        if !books.retired.isEmpty {
-            try retired.add(books.retired.subtracting(try retired.sequences(of: source.id)), of: source.id)
-        }
+        let (ranges, retired) = (RangeRows(connection: connection), RangeTable.retired(connection))
+        try retired.add(books.retired, to: source.id)
         var received = books.retired
         for arrival in books.arrivals {
             let range = SequenceRanges([arrival.first...arrival.last])
@@ -124,8 +121,7 @@ extension Store {
             }
         }
         received = received.subtracting(try ranges.erased(of: source.id, meeting: received))
-        let before = try ranges.booked(of: source.id, meeting: received)
-        try ranges.replace(before, with: before.union(received), of: source.id)
+        try ranges.table.add(received, to: source.id)
         try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(
             try ranges.bookedCount(of: source.id) as Int64, source.id)
     }

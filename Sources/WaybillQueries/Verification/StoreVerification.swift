@@ -123,7 +123,7 @@ extension StoreReader {
         let ranges = try RangeRows(connection: connection).booked(of: row)
         let booked = ranges.count
         let ledger = source.ledger
-        let retired = try RetiredRows(connection: connection).sequences(of: row)
+        let retired = try RangeTable.retired(connection).sequences(of: row)
         // Sampled facts stay in the store that recorded them.
         let sampled = try RangeRows(connection: connection).dropped(of: row).filter { $0.reason == .sampled }.sequences
         let kept = source.heardMicroseconds == nil ? ranges.union(sampled) : ranges

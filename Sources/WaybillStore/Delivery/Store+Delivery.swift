@@ -191,8 +191,7 @@ extension Store {
             claimed.count - Int64(quarantined.count), source)
         try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
         let rows = RangeRows(connection: connection)
-        let before = try rows.booked(of: source)
-        try rows.replace(before, with: before.union(claimed), of: source)
+        try rows.table.add(claimed, to: source)
         try rows.settleParts(of: source, recorded: recorded)
     }
 }

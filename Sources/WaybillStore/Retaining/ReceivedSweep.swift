@@ -7,7 +7,7 @@ struct ReceivedSweep {
     private let cutoff: Int64
     private let budget: Int
     private let transactionLimit: Int?
-    private let retired: RetiredRows
+    private let retired: RangeTable
     private var fresh: [Int64: SequenceRanges] = [:]
 
     /// `budget` is approximate; `transactions` limits transactions and spares everything else.
@@ -16,7 +16,7 @@ struct ReceivedSweep {
         self.cutoff = cutoff
         self.budget = budget
         transactionLimit = transactions
-        retired = RetiredRows(connection: connection)
+        retired = .retired(connection)
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
             row in
             fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))

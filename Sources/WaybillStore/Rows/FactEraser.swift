@@ -9,7 +9,7 @@ struct FactEraser {
 
     private let connection: Connection
     private let ranges: RangeRows
-    private let retired: RetiredRows
+    private let retired: RangeTable
     private let reason: Ledger.DropReason?
     private var undecided: Set<GUID> = []
 
@@ -18,7 +18,7 @@ struct FactEraser {
         self.connection = connection
         self.reason = reason
         ranges = RangeRows(connection: connection)
-        retired = RetiredRows(connection: connection)
+        retired = .retired(connection)
     }
 
     /// Erases facts and everything that belongs to them.
@@ -184,7 +184,7 @@ struct FactEraser {
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
         let before = try ranges.booked(of: source.id, meeting: erased)
         guard let reason else {
-            return try retired.add(erased.intersection(before), of: source.id)
+            return try retired.add(erased.intersection(before), to: source.id)
         }
         var after = before
         if source.isOwn {
@@ -202,8 +202,8 @@ struct FactEraser {
             }
         } else {
             after = before.subtracting(erased)
-            try ranges.replace(before, with: after, of: source.id)
-            try retired.remove(erased, of: source.id)
+            try ranges.table.replace(before, with: after, of: source.id)
+            try retired.remove(erased, from: source.id)
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(
                 before.count - after.count, source.id)
         }

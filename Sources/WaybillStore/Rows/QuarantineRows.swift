@@ -83,8 +83,7 @@ extension Store {
                     try connection.statement("UPDATE parts SET settled = 0 WHERE source = ? AND sequence = ?").run(
                         share.row, part)
                 }
-                let before = try ranges.booked(of: share.row)
-                try ranges.replace(before, with: before.subtracting(facts.sequences), of: share.row)
+                try ranges.table.remove(facts.sequences, from: share.row)
                 count += facts.count
             }
             return count

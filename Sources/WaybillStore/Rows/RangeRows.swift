@@ -6,7 +6,7 @@ package struct RangeRows {
 
     package init(connection: Connection) { self.connection = connection }
 
-    private var table: RangeTable {
+    package var table: RangeTable {
         RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: connection)
     }
 
@@ -22,11 +22,7 @@ package struct RangeRows {
     }
 
     package func taken(of source: Int64) throws(WaybillError) -> SequenceRanges {
-        try RangeTable(name: "ranges", connection: connection).sequences(of: source, meeting: nil)
-    }
-
-    package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
-        try table.replace(before, with: after, of: source)
+        try RangeTable(name: "ranges", connection: connection).sequences(of: source)
     }
 
     /// Excludes settled and dropped facts.
@@ -219,14 +215,31 @@ extension [DroppedRange] {
     package var sequences: SequenceRanges { SequenceRanges(lazy.map { $0.first...Swift.max($0.first, $0.last) }) }
 }
 
-/// A table of disjoint sequence ranges: `ranges` without leases, or `retired`. Only changed rows are written.
-struct RangeTable {
+/// A table of disjoint sequence ranges. Only changed rows are written.
+package struct RangeTable {
     let name: String
     /// SQL after `WHERE source = ?`; empty for all rows.
     var condition = ""
     let connection: Connection
 
-    func sequences(of source: Int64, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
+    /// Received facts that retention deleted. They stay in `ranges`, to recognize them later.
+    package static func retired(_ connection: Connection) -> RangeTable {
+        RangeTable(name: "retired", connection: connection)
+    }
+
+    package func add(_ sequences: SequenceRanges, to source: Int64) throws(WaybillError) {
+        let before = try self.sequences(of: source, meeting: sequences)
+        try replace(before, with: before.union(sequences), of: source)
+    }
+
+    package func remove(_ sequences: SequenceRanges, from source: Int64) throws(WaybillError) {
+        let before = try self.sequences(of: source, meeting: sequences)
+        try replace(before, with: before.subtracting(sequences), of: source)
+    }
+
+    package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+        -> SequenceRanges
+    {
         var found = SequenceRanges()
         guard let windows else {
             try connection.statement("SELECT first, last FROM \(name) WHERE source = ?\(condition) ORDER BY first")
@@ -255,7 +268,7 @@ struct RangeTable {
         return count < limit ? SequenceRanges([first.lowerBound...last.upperBound]) : windows
     }
 
-    func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
+    package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int64) throws(WaybillError) {
         let starts = Set(after.ranges.map(\.lowerBound))
         for range in before.ranges where !starts.contains(range.lowerBound) {
             try connection.statement("DELETE FROM \(name) WHERE source = ? AND first = ?").run(
@@ -277,30 +290,5 @@ struct RangeTable {
         """
         first <= ?3 + 1 AND first >= ifnull((SELECT max(first) FROM \(table) WHERE source = ?1 AND first < ?2), ?2)
         """
-    }
-}
-
-/// The rows of `retired`: received facts that retention deleted. They stay in `ranges`, to recognize them later.
-package struct RetiredRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    private var table: RangeTable { RangeTable(name: "retired", connection: connection) }
-
-    package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
-        -> SequenceRanges
-    {
-        try table.sequences(of: source, meeting: windows)
-    }
-
-    package func add(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
-        let before = try self.sequences(of: source, meeting: sequences)
-        try table.replace(before, with: before.union(sequences), of: source)
-    }
-
-    package func remove(_ sequences: SequenceRanges, of source: Int64) throws(WaybillError) {
-        let before = try self.sequences(of: source, meeting: sequences)
-        try table.replace(before, with: before.subtracting(sequences), of: source)
     }
 }

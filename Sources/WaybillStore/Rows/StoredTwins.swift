@@ -25,7 +25,7 @@ struct StoredTwins {
     func hasOther(than fact: Fact) throws(WaybillError) -> Bool {
         guard try !isStored(fact) else { return false }
         let sequence = SequenceRanges([fact.sequence...fact.sequence])
-        let retired = try RetiredRows(connection: connection).sequences(of: source, meeting: sequence)
+        let retired = try RangeTable.retired(connection).sequences(of: source, meeting: sequence)
         let dropped = try RangeRows(connection: connection).dropped(of: source, meeting: sequence)
         return !retired.contains(fact.sequence) && !dropped.sequences.contains(fact.sequence)
     }

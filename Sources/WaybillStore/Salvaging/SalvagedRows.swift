@@ -155,7 +155,7 @@ struct SalvagedBooks {
                 row.int(0)...row.int(1)
             })
         try connection.statement("DELETE FROM ranges WHERE source = ?").run(source)
-        try ranges.replace(SequenceRanges(), with: booked, of: source)
+        try ranges.table.add(booked, to: source)
         let dropped = try ranges.dropped(of: source).sequences.subtracting(booked)
         let last = [found, booked, dropped].compactMap(\.ranges.last?.upperBound).max() ?? 0
         try connection.statement("UPDATE sources SET recorded = max(recorded, ?) WHERE id = ?").run(last, source)

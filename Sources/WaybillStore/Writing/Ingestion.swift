@@ -187,7 +187,7 @@ package struct Ingestion: ~Copyable {
         undecided.formUnion(try writer.finish())
         let arrived = accepted.union(SequenceRanges(each: others))
         let received = before.union(arrived)
-        try ranges.replace(before, with: received, of: source.id)
+        try ranges.table.replace(before, with: received, of: source.id)
         try note(arrived, of: source.id, at: wall)
         try ranges.drop(
             told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
