@@ -24,7 +24,6 @@ package final class Store {
     let file: StoreFile?
     let identity: StoreFile.Identity?
     private(set) var files: StoreFiles?
-    var ownSources: [GUID: OwnSource] = [:]
     /// `nil` until the bytes are counted.
     var bodyByteCount: Int64?
     /// `nil` until this connection counts the names, and after a rollback.

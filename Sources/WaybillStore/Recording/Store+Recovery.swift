@@ -174,6 +174,5 @@ extension Store {
                 WHERE id = \(here)
                 """)
         }
-        ownSources[source]?.latest = nil
     }
 }

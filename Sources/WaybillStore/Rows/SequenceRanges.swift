@@ -115,6 +115,4 @@ extension ClosedRange<Int64> {
 extension [Fact] {
     /// The facts' sequences, read by index, because iteration copies each fact.
     package var sequences: SequenceRanges { SequenceRanges(each: indices.lazy.map { self[$0].sequence }) }
-
-    package var latestMicroseconds: Int64? { indices.lazy.map { self[$0].atMicroseconds }.max() }
 }

@@ -1,36 +1,27 @@
 package import WaybillCore
 
 extension Store {
-    struct OwnSource {
-        var id: Int64
-        /// The latest time of a fact; `nil` if older facts are unknown.
-        var latest: Int64?
-    }
-
     package func register(_ source: SourceIdentity, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
-        ownSources[source.id] = try write { () throws(WaybillError) in
+        try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
-            if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
+            guard try rows.find(source.id) == nil else { return }
             let id = try rows.insert(source, proof: proof, heard: nil).id
             try connection.statement(
                 "UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?"
             ).run(id)
-            return OwnSource(id: id, latest: 0)
         }
     }
 
     /// Writes a recorder's batch in one SQLite transaction; throws an error if the source is not registered.
     package func append(_ batch: RecordedBatch) throws(WaybillError) {
-        let latest = try write { () throws(WaybillError) in
+        try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             guard let source = try rows.find(batch.source), source.isOwn else {
                 throw WaybillError(
                     .store, "The source \(batch.source) was not registered with the store at \(connection.place).")
             }
             try NameRows(connection: connection).add(batch.names, of: source.id)
-            if let anchor = try rows.add(batch.clocks, to: source.id),
-                anchor <= ownSources[batch.source]?.latest ?? .max
-            {
+            if let anchor = try rows.add(batch.clocks, to: source.id) {
                 let leaders = LeadingParts(connection: connection)
                 try leaders.decide(each: try leaders.transactions(behindAnchorAt: anchor, of: source.id))
             }
@@ -41,9 +32,7 @@ extension Store {
             )
             .run(recorded, batch.refused, source.id)
             try write(batch.facts, sequences, dropped: batch.dropped, of: source)
-            return batch.facts.latestMicroseconds ?? 0
         }
-        if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }
 
     private func write(
