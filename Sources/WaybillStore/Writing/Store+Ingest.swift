@@ -26,13 +26,13 @@ extension Store {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []
                 for arrival in arrivals {
-                    let storedCount = stored.count
+                    let before = (stored: stored, finished: finished)
                     let result = try connection.savepoint { () throws(WaybillError) in
                         try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
                     }
                     if case .failure = result {
                         nameCount = nil
-                        stored.removeLast(stored.count - storedCount)
+                        (stored, finished) = before
                     }
                     results.append(result)
                 }

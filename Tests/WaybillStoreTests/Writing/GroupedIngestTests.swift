@@ -52,6 +52,25 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
+    /// Breaks when a set that fails counts a transaction as finished.
+    @Test func aSetThatFailsFinishesNothing() throws {
+        let (first, second, other) = (FactWriter(), FactWriter(), FactWriter())
+        for writer in [first, second, other] { writer.close(writer.open(GUID()), .succeeded) }
+        try store.connection.execute(
+            """
+            CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals WHEN (SELECT app FROM sources WHERE id = new.source) = 'bad' \
+            BEGIN SELECT raise(ABORT, 'as the test wants it'); END
+            """)
+        var set = first.set()
+        set.sources += second.set().sources
+        set.sources[1].source.app = "bad"
+        let finishedCount = Locked(0)
+        store.hooks.didFinish = { finished in finishedCount.withLock { $0 += finished.count } }
+        let results = store.ingest([set, other.set()].map(arrival), factsPerTransaction: 1_000)
+        #expect(results.map { (try? $0.get())?.acceptedCount } == [nil, 2])
+        #expect(finishedCount.withLock { $0 } == 1)
+    }
+
     /// Breaks when a failed commit stores nothing of a group, but some of its sets are acknowledged.
     @Test func whereTheCommitFailsNoSetIsAcknowledged() throws {
         let writer = FactWriter()
