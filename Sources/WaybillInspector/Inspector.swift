@@ -82,13 +82,12 @@ public struct Inspector: Sendable {
 
     private func response(to request: InspectorRequest, _ route: InspectorRoute) async throws -> InspectorResponse {
         try request.checkSite(route)
-        let items = request.items
-        let components = request.components
+        let (address, components) = (request.address, request.components)
         let (key, file) = (components.dropFirst().first ?? "", components.dropFirst(2).first ?? "")
         if let response = try request.choosingZone(route) { return response }
         func store() async throws -> InspectedStore {
             var store = try await access.store(for: request)
-            store.frame.show(request.zone, items)
+            store.frame.show(address, in: request.zone)
             return store
         }
         func controls() throws -> InspectorControls {
@@ -100,28 +99,28 @@ public struct Inspector: Sendable {
         return switch route {
         case .home: .seeOther(request.root + "/transactions")
         case .loadAsset: try .asset(key)
-        case .askToken: try loginPage(items)
+        case .askToken: try loginPage(address)
         case .logIn: try await logIn(request)
         case .logOut: try logOut(request)
-        case .listTransactions: try await store().transactionsPage(items)
-        case .downloadTransactions: try await store().transactionsFile(items)
-        case .showTransaction: try await store().transactionPage(key, items)
-        case .compareTransactions: try await store().comparisonPage(items)
-        case .listSessions: try await store().sessionsPage(items)
+        case .listTransactions: try await store().transactionsPage()
+        case .downloadTransactions: try await store().transactionsFile()
+        case .showTransaction: try await store().transactionPage(key)
+        case .compareTransactions: try await store().comparisonPage()
+        case .listSessions: try await store().sessionsPage()
         case .downloadTransaction: try await store().download(key, as: file)
-        case .listTerms: try await store().terms(items)
-        case .listExchanges: try await store().exchangesPage(items)
+        case .listTerms: try await store().terms()
+        case .listExchanges: try await store().exchangesPage()
         case .showExchange: try await store().exchangePage(key)
         case .downloadExchange: try await store().file(of: key, named: file)
-        case .listEndpoints: try await store().endpointsPage(items)
-        case .downloadEndpoints: try await store().endpointsFile(items)
-        case .showEndpoint: try await store().endpointPage(items)
-        case .listUseCases: try await store().useCasesPage(items)
-        case .downloadUseCases: try await store().useCasesFile(items)
-        case .showUseCase, .askUseCase: try await store().useCasePage(key, file, items)
-        case .listErrors: try await store().errorsPage(items)
-        case .downloadErrors: try await store().errorsFile(items)
-        case .listSources: try await store().sourcesPage(items)
+        case .listEndpoints: try await store().endpointsPage()
+        case .downloadEndpoints: try await store().endpointsFile()
+        case .showEndpoint: try await store().endpointPage()
+        case .listUseCases: try await store().useCasesPage()
+        case .downloadUseCases: try await store().useCasesFile()
+        case .showUseCase, .askUseCase: try await store().useCasePage(key, file)
+        case .listErrors: try await store().errorsPage()
+        case .downloadErrors: try await store().errorsFile()
+        case .listSources: try await store().sourcesPage()
         case .showSource: try await store().sourcePage(key)
         case .showDelivery: try await store().deliveryPage()
         case .downloadDelivery: try await store().downloadDelivery(key)
@@ -131,7 +130,7 @@ public struct Inspector: Sendable {
         case .addRule: try controls().save(nil, request)
         case .editRule: try controls().rulePage(file, request)
         case .saveRule: try controls().save(file, request)
-        case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int64($0.value) })
+        case .follow: try await store().changes(since: address["version"].flatMap { Int64($0) })
         }
     }
 }
@@ -149,17 +148,17 @@ extension Inspector {
         return .seeOther("\(root)login?to=\(ListAddress.encoded(destination.path))")
     }
 
-    private func loginPage(_ items: [(name: String, value: String)]) throws(InspectorProblem) -> InspectorResponse {
+    private func loginPage(_ address: ListAddress) throws(InspectorProblem) -> InspectorResponse {
         guard access.hasLogin else { throw .loginIsElsewhere }
-        return .page(InspectorFrame.loginPage(to: LoginDestination(items).path))
+        return .page(InspectorFrame.loginPage(to: LoginDestination(address).path))
     }
 
     private func logIn(_ request: InspectorRequest) async throws -> InspectorResponse {
         guard access.hasLogin else { throw InspectorProblem.loginIsElsewhere }
         try request.checkOrigin()
-        let form = request.formItems
+        let form = request.sentForm
         let destination = LoginDestination(form)
-        let token = (form.last { $0.name == "token" }?.value ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        let token = (form["token"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         do {
             var response = InspectorResponse.seeOther(destination.path)
             if let session = try await access.logIn(token: token) {

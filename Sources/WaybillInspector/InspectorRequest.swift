@@ -39,9 +39,9 @@ public struct InspectorRequest: Sendable {
 extension InspectorRequest {
     var components: [String] { path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) } }
 
-    var items: [(name: String, value: String)] { Self.items(of: query) }
+    var address: ListAddress { ListAddress(Self.items(of: query)) }
 
-    var formItems: [(name: String, value: String)] { Self.items(of: form) }
+    var sentForm: ListAddress { ListAddress(Self.items(of: form)) }
 
     /// Decodes form fields and `+` as a space (url.spec.whatwg.org, section 5.1).
     private static func items(of text: String) -> [(name: String, value: String)] {

@@ -1,4 +1,15 @@
 import WaybillCore
 
+@testable import WaybillInspector
+
 /// Wraps a value unredacted, for tests of pages that don't test redaction.
 func unredacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redactor.off.redacted(value) }
+
+extension InspectorFrame {
+    /// The frame of a page with these parameters.
+    func at(_ items: [(name: String, value: String)]) -> InspectorFrame {
+        var frame = self
+        frame.address = ListAddress(items)
+        return frame
+    }
+}

@@ -179,12 +179,12 @@ package struct InspectorControls: Sendable {
 
     func change(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
-        let items = request.formItems
-        let asked = items.last { $0.name == "change" }?.value ?? ""
+        let form = request.sentForm
+        let asked = form["change"] ?? ""
         guard let change = ControlChange(rawValue: asked) else {
             throw InspectorProblem(400, "Bad Request", "There is no change “\(asked)”: use the buttons of the page.")
         }
-        let id = items.last { $0.name == "rule" }?.value ?? ""
+        let id = form["rule"] ?? ""
         func name() throws(InspectorProblem) -> String { try rule(id).name }
         switch change {
         case .record: manager.recording = .on
@@ -202,7 +202,7 @@ package struct InspectorControls: Sendable {
     }
 
     func rulePage(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
-        let template = RuleTemplate(rawValue: request.items.last { $0.name == "template" }?.value ?? "") ?? .mock
+        let template = request.address["template"].flatMap(RuleTemplate.init(rawValue:)) ?? .mock
         let rule = try edited(id) ?? template.rule
         return .page(RulePage(redactor.redacted(rule), isNew: id == nil, in: frame).html)
     }
@@ -211,9 +211,8 @@ package struct InspectorControls: Sendable {
     func save(_ id: String?, _ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()
         let edited = try edited(id)
-        let sent = request.formItems.last { $0.name == "rule" }?.value ?? ""
         // Forms send CR LF, but HTML text drops CR.
-        let text = sent.replacing("\r\n", with: "\n")
+        let text = (request.sentForm["rule"] ?? "").replacing("\r\n", with: "\n")
         do throws(WaybillError) {
             let rule = try NetworkRule(typed: text, editing: edited, redactor)
             try put(rule, inPlaceOf: edited)

@@ -7,8 +7,6 @@ struct EndpointPage {
     let redacted: Redacted<NetworkAnswer>
     let table: AnswerTable?
     let step: Int64
-    var meant: String?
-    let address: ListAddress
     let frame: InspectorFrame
     private var answer: NetworkAnswer { redacted.value }
 
@@ -19,9 +17,9 @@ struct EndpointPage {
     private var group: NetworkGroup? { answer.groups.first }
 
     private var main: HTML {
-        let list = ListAddress(address.items(besides: NetworkKey.parameters))
+        let list = ListAddress(frame.address.items(besides: NetworkKey.parameters))
         let form = ListForm(
-            address: address, field: "filter", hint: EndpointsPage.hint, terms: "terms?about=exchanges",
+            address: frame.address, field: "filter", hint: EndpointsPage.hint, terms: "terms?about=exchanges",
             kept: NetworkKey.parameters)
         return """
             <nav class=around aria-label="Around it"><a rel=up href="endpoints\(list.query)">All endpoints</a></nav>
@@ -32,7 +30,7 @@ struct EndpointPage {
 
     private var content: HTML {
         guard let group, let table, let row = table.rows.first else {
-            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", frame: frame).html
         }
         let figures = zip(table.columns, row.cells).compactMap { column, cell in
             column.kind == .number ? column.title.map { ($0, PlainTable.content(cell)) } : nil

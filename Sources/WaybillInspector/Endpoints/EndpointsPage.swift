@@ -7,10 +7,9 @@ struct EndpointsPage {
     let question: NetworkQuestion
     let table: AnswerTable?
     var volume: VolumeChart?
-    var meant: String?
-    let address: ListAddress
     let frame: InspectorFrame
     private var answer: NetworkAnswer { redacted.value }
+    private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Endpoints", .endpoints, main: main) }
 
@@ -47,7 +46,7 @@ struct EndpointsPage {
 
     private var list: HTML {
         guard let table else {
-            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", frame: frame).html
         }
         let columns = NetworkQuestion.Sort.allCases.compactMap { sort in
             table.columns.firstIndex { $0.title == sort.title }.map { (sort: sort, index: $0) }

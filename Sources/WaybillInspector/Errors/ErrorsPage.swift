@@ -7,12 +7,10 @@ struct ErrorsPage {
     let question: ErrorsQuestion
     let redacted: Redacted<ErrorsAnswer>
     var volume: VolumeChart?
-    /// The corrected filter; `nil` without a suggestion.
-    var meant: String?
     let names: Redacted<[RecordedName]>
-    let address: ListAddress
     let frame: InspectorFrame
     private var answer: ErrorsAnswer { redacted.value }
+    private var address: ListAddress { frame.address }
     private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
 
     var html: HTML { frame.page("Errors", .errors, main: main) }
@@ -52,7 +50,7 @@ struct ErrorsPage {
 
     private var list: HTML {
         guard !answer.errors.isEmpty else {
-            return NoRows(title: "No errors", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+            return NoRows(title: "No errors", why: answer.whyEmpty ?? "", frame: frame).html
         }
         let times = answer.errors.flatMap(\.rates).map(\.startMicroseconds)
         let steps = TimeSteps(
@@ -134,31 +132,27 @@ struct ErrorsParameters {
 }
 
 extension InspectedStore {
-    func errorsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func errorsPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
-        let ((question, answer), meant, status) = try await answering(items) {
-            try await errors(address)
+        let ((question, answer), frame) = try await answering {
+            try await errors()
         } empty: { why in
             (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0, whyEmpty: why.value))
         }
-        let isEmpty = answer.errors.isEmpty
-        let volume =
-            isEmpty
-            ? nil : try await volume(ErrorsParameters(address: address).conditions, of: .transactions, at: address)
+        let conditions = ErrorsParameters(address: address).conditions
+        let volume = answer.errors.isEmpty ? nil : try await volume(conditions, of: .transactions)
         return .page(
             ErrorsPage(
-                question: question, redacted: redactor.redacted(answer), volume: volume, meant: meant, names: names,
-                address: address, frame: frame
-            ).html, status: status)
+                question: question, redacted: redactor.redacted(answer), volume: volume, names: names, frame: frame
+            ).html, status: frame.status)
     }
 
-    func errorsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let (question, answer) = try await errors(ListAddress(items))
+    func errorsFile() async throws -> InspectorResponse {
+        let (question, answer) = try await errors()
         return .csv(redactor.redacted(AnyAnswer.errors(question, answer)).csv, name: "errors")
     }
 
-    private func errors(_ address: ListAddress) async throws -> (ErrorsQuestion, ErrorsAnswer) {
+    private func errors() async throws -> (ErrorsQuestion, ErrorsAnswer) {
         let parameters = ErrorsParameters(address: address)
         let times = try await times(try ListRequest(conditions: parameters.conditions, about: .transactions))
         let question = try parameters.question(step: TimeSteps.step(for: times), now: clock.wallMicroseconds())

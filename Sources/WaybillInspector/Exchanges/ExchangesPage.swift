@@ -5,12 +5,11 @@ import WaybillQueries
 struct ExchangesPage {
     let redacted: Redacted<RecordPage<ExchangeRecord>>
     var volume: VolumeChart?
-    let address: ListAddress
     let names: Redacted<[RecordedName]>
-    var meant: String?
     var version: Int64 = 0
     let frame: InspectorFrame
     private var page: RecordPage<ExchangeRecord> { redacted.value }
+    private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Network", .network, main: main) }
 
@@ -34,7 +33,7 @@ struct ExchangesPage {
             \(HTML.liveBar(version), if: address.isFirstPage)</div>
             \(chips.html)<p><b data-fresh>\(volume?.total ?? "")</b></p>
             \(note)\(volume?.html ?? "")\(list)\
-            \(ListPaging(page: page, noun: "request", address: address, timeZone: frame.timeZone).html)
+            \(ListPaging(page: page, noun: "request", frame: frame).html)
             """
     }
 
@@ -50,7 +49,7 @@ struct ExchangesPage {
     private var list: HTML {
         let word = page.progress == nil ? "No requests" : "Nothing yet"
         guard !page.rows.isEmpty else {
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address)
+            let none = NoRows(title: word, why: page.whyEmpty ?? "", frame: frame)
             return "<ol class=\"rows net\"></ol>\(none.html)"
         }
         let scale = DurationScale(page.rows.compactMap(\.durationMicroseconds))

@@ -92,9 +92,8 @@ package struct InspectorPage {
     /// Links to the same page in another time zone. The script offers the reader's.
     private var zones: HTML {
         let own = TimeZone.current.secondsFromGMT() == 0 ? [] : [TimeZone.current.identifier]
-        let address = ListAddress(frame.items)
         let links = (["UTC"] + own).filter { $0 != frame.zoneName }.map { name in
-            " <a href=\"\(address.with("zone", name))\">Show \(name)</a>." as HTML
+            " <a href=\"\(frame.address.with("zone", name))\">Show \(name)</a>." as HTML
         }
         return tab == .problem || frame.zoneName == nil && own.isEmpty ? "" : "\(links)"
     }
@@ -124,11 +123,14 @@ package struct InspectorFrame: Sendable {
     /// The name of the time zone if the reader or the script chose it; otherwise `nil`.
     private(set) var zoneName: String?
     /// The parameters of the request, which links to the same page keep.
-    private(set) var items: [(name: String, value: String)] = []
+    var address = ListAddress([])
+    /// The filter without its mistake; `nil` without a suggestion.
+    var meant: String?
+    var status = 200
 
     /// - Parameter zone: The time zone that the reader or the script chose; `nil` for that of this process.
-    mutating func show(_ zone: ShownZone?, _ items: [(name: String, value: String)]) {
-        (timeZone, zoneName, self.items) = (zone?.timeZone ?? .current, zone?.name, items)
+    mutating func show(_ address: ListAddress, in zone: ShownZone?) {
+        (self.address, timeZone, zoneName) = (address, zone?.timeZone ?? .current, zone?.name)
     }
 
     func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {

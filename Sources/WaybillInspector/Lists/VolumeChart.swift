@@ -9,9 +9,9 @@ package struct VolumeChart {
     private let address: ListAddress
     private let steps: TimeSteps
 
-    init(_ volume: ListVolume, of noun: String, at address: ListAddress, in zone: TimeZone) {
-        (self.volume, self.noun, self.address) = (volume, noun, address)
-        steps = Self.steps(for: volume.times, in: zone)
+    init(_ volume: ListVolume, of noun: String, in frame: InspectorFrame) {
+        (self.volume, self.noun, address) = (volume, noun, frame.address)
+        steps = Self.steps(for: volume.times, in: frame.timeZone)
     }
 
     static func steps(for times: ClosedRange<Int64>, in zone: TimeZone) -> TimeSteps {

@@ -3,38 +3,35 @@ import WaybillExport
 import WaybillQueries
 
 extension InspectedStore {
-    func endpointsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func endpointsPage() async throws -> InspectorResponse {
         var question = NetworkQuestion(grouping: .method, limit: EndpointsPage.rowLimit, exampleCount: 0)
         let conditions = address.items(besides: EndpointsPage.parameters)
-        let (answer, meant, status) = try await answering(items) {
+        let (answer, frame) = try await answering {
             question.sort = try Self.sort(address)
             return try await answered(question, conditions)
         } empty: { why in
             NetworkAnswer(exchanges: 0, groups: [], whyEmpty: why.value)
         }
         let isEmpty = answer.groups.isEmpty
-        let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges, at: address)
+        let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges)
         return .page(
             EndpointsPage(
                 redacted: redactor.redacted(answer), question: question, table: table(question, answer), volume: volume,
-                meant: meant, address: address, frame: frame
-            ).html, status: status)
+                frame: frame
+            ).html, status: frame.status)
     }
 
-    func endpointsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func endpointsFile() async throws -> InspectorResponse {
         let question = NetworkQuestion(grouping: .method, sort: try Self.sort(address), exampleCount: 0)
         let answer = try await answered(question, address.items(besides: EndpointsPage.parameters))
         return .csv(redactor.redacted(AnyAnswer.network(question, answer)).csv, name: "endpoints")
     }
 
-    func endpointPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func endpointPage() async throws -> InspectorResponse {
         var question = NetworkQuestion(grouping: .method, exampleCount: EndpointPage.exampleCount)
         question.group = try NetworkKey(address)
         let conditions = address.items(besides: NetworkKey.parameters)
-        let (answer, meant, status) = try await answering(items) {
+        let (answer, frame) = try await answering {
             let times = try await store.exchangeTimes(ListRequest(conditions: conditions, about: .exchanges))
             question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
             return try await answered(question, conditions)
@@ -44,8 +41,8 @@ extension InspectedStore {
         return .page(
             EndpointPage(
                 redacted: redactor.redacted(answer), table: table(question, answer),
-                step: question.stepMicroseconds ?? 1, meant: meant, address: address, frame: frame
-            ).html, status: status)
+                step: question.stepMicroseconds ?? 1, frame: frame
+            ).html, status: frame.status)
     }
 
     private func answered(

@@ -6,50 +6,43 @@ extension InspectedStore {
     /// A page shows its progress after this time.
     static let budget = Duration.milliseconds(200)
 
-    func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func transactionsPage() async throws -> InspectorResponse {
         let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
-        let (page, meant, status) = try await self.page(items) {
+        let (page, frame) = try await self.page {
             try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
-        let volume = status == 200 ? try await volume(address.items, of: .transactions, at: address) : nil
+        let volume = frame.status == 200 ? try await volume(address.items, of: .transactions) : nil
         let html = TransactionsPage(
-            redacted: page, volume: volume, errorCounts: errorCounts, address: address, names: names, meant: meant,
-            version: version, frame: frame
+            redacted: page, volume: volume, errorCounts: errorCounts, names: names, version: version, frame: frame
         ).html
-        return .page(html, status: status)
+        return .page(html, status: frame.status)
     }
 
     /// Returns the whole list as a report, from its first page. The report says if it is incomplete.
-    func transactionsFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items.filter { $0.name != "cursor" && $0.name != "limit" })
-        let report = try await store.report(ListRequest(address.items, about: .transactions))
+    func transactionsFile() async throws -> InspectorResponse {
+        let conditions = address.items(besides: ["cursor", "limit"])
+        let report = try await store.report(ListRequest(conditions, about: .transactions))
         return .download(
             report.html(redactedBy: redactor), type: TransactionFile.html.mediaType, name: "waybill-transactions.html")
     }
 
-    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func exchangesPage() async throws -> InspectorResponse {
         let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
-        let (page, meant, status) = try await self.page(items) {
+        let (page, frame) = try await self.page {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
-        let volume = status == 200 ? try await volume(address.items, of: .exchanges, at: address) : nil
-        let html = ExchangesPage(
-            redacted: page, volume: volume, address: address, names: names, meant: meant, version: version,
-            frame: frame
-        ).html
-        return .page(html, status: status)
+        let volume = frame.status == 200 ? try await volume(address.items, of: .exchanges) : nil
+        let html = ExchangesPage(redacted: page, volume: volume, names: names, version: version, frame: frame).html
+        return .page(html, status: frame.status)
     }
 
     /// Returns completions for a search field, on demand because they require a scan of recent transactions.
-    func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        func value(_ name: String) -> String? { items.last { $0.name == name }?.value }
-        let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await store.names())
+    func terms() async throws -> InspectorResponse {
+        let (useCase, all) = (address["use_case"].flatMap { Int($0) }, try await store.names())
         let names = redactor.redacted(all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil })
         var hosts: [String]?
-        if value("about") == "exchanges" {
+        if address["about"] == "exchanges" {
             hosts = ExchangeTerms.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
         }
         let terms = FilterTerms(
@@ -66,31 +59,29 @@ extension InspectedStore {
 
     /// Returns a page of a list; after a mistake, an empty one with the reason.
     func page<Row: Redactable>(
-        _ items: [(name: String, value: String)], _ body: () async throws -> RecordPage<Row>
-    ) async throws -> (page: Redacted<RecordPage<Row>>, meant: String?, status: Int) {
-        let (page, meant, status) = try await answering(items, body) { why in
-            RecordPage<Row>(rows: [], next: nil, whyEmpty: why.value)
-        }
-        return (redactor.redacted(page), meant, status)
+        _ body: () async throws -> RecordPage<Row>
+    ) async throws -> (page: Redacted<RecordPage<Row>>, frame: InspectorFrame) {
+        let (page, frame) = try await answering(body) { RecordPage<Row>(rows: [], next: nil, whyEmpty: $0.value) }
+        return (redactor.redacted(page), frame)
     }
 
     /// Runs `body`. After a mistake, returns an empty value with the reason, to let the reader correct the form.
-    ///
-    /// - Returns: `meant` is the corrected filter; `nil` without a suggestion.
     func answering<Value>(
-        _ items: [(name: String, value: String)], _ body: () async throws -> Value,
-        empty: (_ why: Redacted<String>) -> Value
-    ) async throws -> (value: Value, meant: String?, status: Int) {
+        _ body: () async throws -> Value, empty: (_ why: Redacted<String>) -> Value
+    ) async throws -> (value: Value, frame: InspectorFrame) {
+        var frame = frame
+        let why: String
         do {
-            return (try await body(), nil, 200)
+            return (try await body(), frame)
         } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
-            return (empty(redactor.redacted(message)), nil, 400)
+            why = message
         } catch QueryFailure.filter(let mistake) {
             let mistake = mistake.redacted(by: redactor)
-            let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
-            let filter = items.last { $0.name == "filter" }?.value
-            return (empty(redactor.redacted(sentence)), filter.flatMap(mistake.corrected), 400)
+            why = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
+            frame.meant = address["filter"].flatMap(mistake.corrected)
         }
+        frame.status = 400
+        return (empty(redactor.redacted(why)), frame)
     }
 }
 
@@ -102,7 +93,7 @@ extension InspectedStore {
     ///
     /// - Parameter conditions: The conditions of the list, which are valid.
     func volume(
-        _ conditions: [(name: String, value: String)], of subject: ListRequest.Subject, at address: ListAddress
+        _ conditions: [(name: String, value: String)], of subject: ListRequest.Subject
     ) async throws -> VolumeChart? {
         let zone = frame.timeZone
         let request = try ListRequest(conditions.filter { $0.name != "cursor" && $0.name != "limit" }, about: subject)
@@ -111,73 +102,65 @@ extension InspectedStore {
         }
         guard let volume else { return nil }
         let noun = subject == .exchanges ? "request" : "transaction"
-        return VolumeChart(volume, of: noun, at: address, in: zone)
+        return VolumeChart(volume, of: noun, in: frame)
     }
 }
 
 extension InspectedStore {
-    func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func useCasesPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
-        let (found, meant, status) = try await answering(items) {
-            try await summary(address.items)
+        let (found, frame) = try await answering {
+            try await summary()
         } empty: { why in
             (answer: SummaryAnswer(useCases: [], whyEmpty: why.value), step: TimeSteps.step(for: nil))
         }
         let (first, leftOut) = UseCasesPage.first(of: found.answer)
         return .page(
             UseCasesPage(
-                redacted: redactor.redacted(first), leftOut: leftOut, step: found.step, meant: meant, names: names,
-                address: address, frame: frame
-            ).html, status: status)
+                redacted: redactor.redacted(first), leftOut: leftOut, step: found.step, names: names, frame: frame
+            ).html, status: frame.status)
     }
 
-    func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let answer = AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer)
+    func useCasesFile() async throws -> InspectorResponse {
+        let answer = AnyAnswer.summary(SummaryQuestion(), try await summary().answer)
         return .csv(redactor.redacted(answer).csv, name: "use-cases")
     }
 
-    private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int64)
-    {
-        let step = TimeSteps.step(for: try await times(try ListRequest(conditions: items, about: .transactions)))
+    private func summary() async throws -> (answer: SummaryAnswer, step: Int64) {
+        let request = try ListRequest(conditions: address.items, about: .transactions)
+        let step = TimeSteps.step(for: try await times(request))
         let question = AnyQuestion.summary(SummaryQuestion(step: .microseconds(step)))
-        guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
+        guard case .summary(_, let answer) = try await store.answer(question, where: address.items) else {
             return (SummaryAnswer(useCases: []), step)
         }
         return (answer, step)
     }
 
     /// `file` is a view's name, with `.csv` for a file.
-    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws
-        -> InspectorResponse
-    {
+    func useCasePage(_ key: String, _ file: String) async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
         guard let useCase = UseCaseReference(key: key, among: names) else {
             throw QueryFailure.notFound(
                 "There is no use case “\(key)” here, or several are called so; the list names all.")
         }
-        if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
+        if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase) }
         guard let view = UseCaseView(rawValue: file) else {
             throw QueryFailure.notFound("There is no such page of a use case.")
         }
         let seen = view.hasGroups ? try await seen(of: useCase.code) : SeenValues()
-        let (content, meant, status) = try await answering(items) {
-            UseCasePage.Content.answers(try await answers(to: view, about: useCase, items, seen))
+        let (content, frame) = try await answering {
+            UseCasePage.Content.answers(try await answers(to: view, about: useCase, seen))
         } empty: { why in
             UseCasePage.Content.mistake(why)
         }
         let events = useCase.events(among: names)
         return .page(
             UseCasePage(
-                useCase: useCase, view: view, content: content, meant: meant, events: events, seen: seen,
-                address: ListAddress(items), frame: frame
-            ).html, status: status)
+                useCase: useCase, view: view, content: content, events: events, seen: seen, frame: frame
+            ).html, status: frame.status)
     }
 
-    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)])
-        async throws
-        -> InspectorResponse
-    {
+    private func file(_ name: String, of useCase: UseCaseReference) async throws -> InspectorResponse {
         let ofOverview = ["summary", "outcomes", "errors"]
         guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name),
             view != .overview || !name.isEmpty
@@ -185,7 +168,7 @@ extension InspectedStore {
             throw QueryFailure.notFound("There is no such file of a use case.")
         }
         let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
-        guard let answer = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
+        guard let answer = try await answers(to: view, about: useCase, seen, isFile: true).first else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }
         guard case .summary(let query, let summary) = answer.value, name != "summary" else {
@@ -199,11 +182,9 @@ extension InspectedStore {
     }
 
     private func answers(
-        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)],
-        _ seen: SeenValues,
-        isFile: Bool = false
+        to view: UseCaseView, about useCase: UseCaseReference, _ seen: SeenValues, isFile: Bool = false
     ) async throws -> [Redacted<AnyAnswer>] {
-        let parameters = UseCaseParameters(items, of: view)
+        let parameters = UseCaseParameters(address, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let request = try ListRequest(conditions: conditions, about: .transactions)
         let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []

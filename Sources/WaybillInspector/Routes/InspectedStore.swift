@@ -22,12 +22,13 @@ package struct InspectedStore: Sendable {
 
     var clock: any TransactionClock { frame.clock }
 
+    var address: ListAddress { frame.address }
+
     /// Other bodies are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
-    func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let (clocks, address) = (try ShownClocks(items), ListAddress(items))
-        let excerpt = try Waterfall.Excerpt(address)
+    func transactionPage(_ key: String) async throws -> InspectorResponse {
+        let (clocks, excerpt) = (try ShownClocks(address), try Waterfall.Excerpt(address))
         let version = try await store.version()
         let record = try await store.transaction(key)
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
@@ -37,7 +38,7 @@ package struct InspectedStore: Sendable {
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
             redacted: redactor.redacted(record), redactedBodies: redactor.redacted(bodies), clocks: clocks,
-            address: address, excerpt: excerpt, around: around, notes: notes, version: version, frame: frame)
+            excerpt: excerpt, around: around, notes: notes, version: version, frame: frame)
         return .page(page.html)
     }
 
@@ -131,26 +132,25 @@ private actor StoreChanges {
 
 extension InspectedStore {
     /// Compares the transactions `a` and `b`. A relative `b` redirects to a permanent address.
-    func comparisonPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        func value(_ name: String) -> String { items.last { $0.name == name }?.value ?? "" }
-        let clocks = try ShownClocks(items)
-        guard !value("a").isEmpty else {
+    func comparisonPage() async throws -> InspectorResponse {
+        let clocks = try ShownClocks(address)
+        guard let a = address["a"] else {
             throw QueryFailure.parameter(
                 "a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
         }
-        let first = try await store.transaction(value("a"))
+        let first = try await store.transaction(a)
         let page = TransactionComparisonPage(redacted: redactor.redacted(first), clocks: clocks, frame: frame)
-        guard !value("b").isEmpty else {
+        guard let b = address["b"] else {
             return .page(page.html(without: "Name the second one by its support code or its ID."))
         }
-        if let other = OtherTransaction(rawValue: value("b")) {
+        if let other = OtherTransaction(rawValue: b) {
             guard let id = try await transaction(other, than: first.summary) else {
                 return .page(page.without(other), status: 404)
             }
             return .seeOther(clocks.comparison(of: first.summary, with: id.description))
         }
         do {
-            let second = redactor.redacted(try await store.transaction(value("b")))
+            let second = redactor.redacted(try await store.transaction(b))
             return .page(page.html(with: second))
         } catch let failure as QueryFailure {
             return .page(page.html(without: redactor.redacted(failure).value.description), status: 404)
@@ -171,8 +171,8 @@ extension InspectedStore {
 }
 
 extension ShownClocks {
-    init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
-        guard let word = items.last(where: { $0.name == "clocks" })?.value else {
+    init(_ address: ListAddress) throws(QueryFailure) {
+        guard let word = address["clocks"] else {
             self = .aligned
             return
         }
@@ -253,20 +253,18 @@ extension InspectedStore {
 extension InspectedStore {
     private static let appLimit = 200
 
-    func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func sourcesPage() async throws -> InspectorResponse {
         let apps = try await store.apps(limit: Self.appLimit)
-        let (page, _, status) = try await self.page(items) {
+        let (page, frame) = try await self.page {
             var request = try ListRequest(address.items, about: .sources)
             request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
             return try await store.sources(request)
         }
         let details = try await store.details(of: page.value.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
         let html = SourcesPage(
-            redacted: page, details: redactor.redacted(details), address: address, apps: redactor.redacted(apps),
-            frame: frame
+            redacted: page, details: redactor.redacted(details), apps: redactor.redacted(apps), frame: frame
         ).html
-        return .page(html, status: status)
+        return .page(html, status: frame.status)
     }
 
     func sourcePage(_ key: String) async throws -> InspectorResponse {

@@ -124,7 +124,7 @@ package struct InspectorProblem: Error {
 struct LoginDestination {
     let path: String
 
-    init(_ items: [(name: String, value: String)]) { self.init(items.last { $0.name == "to" }?.value ?? "") }
+    init(_ address: ListAddress) { self.init(address["to"] ?? "") }
 
     private static let lists = Set(
         InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
@@ -164,12 +164,12 @@ extension InspectorRequest {
 
     /// Returns the response to a choice of a time zone, `?zone=Europe/Berlin`: the same page, and a cookie.
     func choosingZone(_ route: InspectorRoute) throws(QueryFailure) -> InspectorResponse? {
-        guard route.isPage, let name = items.last(where: { $0.name == "zone" })?.value else { return nil }
+        guard route.isPage, let name = address["zone"] else { return nil }
         guard let zone = ShownZone(name) else {
             throw .parameter("zone", "“\(name)” is no time zone: give UTC, or a name such as Europe/Berlin.")
         }
         let path = root + path.split(separator: "/").map { "/\($0)" }.joined()
-        var response = InspectorResponse.seeOther(path + ListAddress(items.filter { $0.name != "zone" }).query)
+        var response = InspectorResponse.seeOther(path + ListAddress(address.items(besides: ["zone"])).query)
         response.fields["Set-Cookie"] =
             "\(Self.zoneCookie)=\(zone.name); Path=\(root)/; Max-Age=31536000; SameSite=Strict"
         return response

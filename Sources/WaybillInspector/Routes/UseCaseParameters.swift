@@ -8,9 +8,8 @@ struct UseCaseParameters {
     private let address: ListAddress
     let conditions: [(name: String, value: String)]
 
-    init(_ items: [(name: String, value: String)], of view: UseCaseView) {
-        self.view = view
-        address = ListAddress(items)
+    init(_ address: ListAddress, of view: UseCaseView) {
+        (self.address, self.view) = (address, view)
         let usual = view == .why && !address.chooses ? [UseCaseView.failed] : []
         conditions = address.items(besides: view.parameters) + usual
     }

@@ -7,9 +7,8 @@ struct SessionsPage {
     let redactedList: Redacted<SessionList>
     let errorCounts: [GUID: Int]
     let names: Redacted<[RecordedName]>
-    let meant: String?
-    let address: ListAddress
     let frame: InspectorFrame
+    private var address: ListAddress { frame.address }
     private var page: RecordPage<TransactionSummary> { redacted.value }
     private var list: SessionList { redactedList.value }
     private var links: UseCaseLinks { UseCaseLinks(address, depth: 1, besides: ["use_case"]) }
@@ -39,16 +38,14 @@ struct SessionsPage {
     private var content: HTML {
         guard !page.rows.isEmpty else {
             let word = page.progress == nil ? "No transactions" : "Nothing yet"
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address)
+            let none = NoRows(title: word, why: page.whyEmpty ?? "", frame: frame)
             return "\(none.html)\(paging)"
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)
         return "<header class=what><dl>\(cells)</dl></header>\n\(groups(rows))\(rows.scales)\(paging)"
     }
 
-    private var paging: HTML {
-        ListPaging(page: page, noun: "transaction", address: address, timeZone: frame.timeZone).html
-    }
+    private var paging: HTML { ListPaging(page: page, noun: "transaction", frame: frame).html }
 
     private var cells: HTML {
         func time(_ microseconds: Int64?) -> HTML {
@@ -133,23 +130,21 @@ extension SourceIdentity {
 }
 
 extension InspectedStore {
-    func sessionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let address = ListAddress(items)
+    func sessionsPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
         var list = SessionList()
-        let (page, meant, status) = try await self.page(items) {
+        let (page, frame) = try await self.page {
             let request = try ListRequest(address.items, about: .transactions)
             let page = try await store.transactions(request, within: Self.budget)
             list = try await store.sessions(
-                request, rows: page.rows.map(\.id), in: frame.timeZone, within: Self.budget)
+                request, rows: page.rows.map(\.id), in: self.frame.timeZone, within: Self.budget)
             return page
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let html = SessionsPage(
-            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names, meant: meant,
-            address: address, frame: frame
+            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names, frame: frame
         ).html
-        return .page(html, status: status)
+        return .page(html, status: frame.status)
     }
 }
 

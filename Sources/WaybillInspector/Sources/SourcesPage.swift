@@ -5,7 +5,6 @@ import WaybillQueries
 struct SourcesPage {
     let redacted: Redacted<RecordPage<SourceRecord>>
     let details: Redacted<[GUID: SourceDetails]>
-    let address: ListAddress
     let apps: Redacted<[String]>
     let frame: InspectorFrame
     private var page: RecordPage<SourceRecord> { redacted.value }
@@ -15,7 +14,7 @@ struct SourcesPage {
     private var main: HTML {
         """
         <div class=heads><h1>Sources</h1>\(Self.views(current: "sources"))</div>
-        \(form)\(list)\(ListPaging(page: page, noun: "source", address: address, timeZone: frame.timeZone).html)
+        \(form)\(list)\(ListPaging(page: page, noun: "source", frame: frame).html)
         """
     }
 
@@ -29,7 +28,7 @@ struct SourcesPage {
 
     private var form: HTML {
         ListForm(
-            address: address, hint: "Version, device, system, ID ...",
+            address: frame.address, hint: "Version, device, system, ID ...",
             choices: [("app", "Every app", apps.value.map { ($0, $0) })], hasAges: false
         ).html
     }

@@ -6,7 +6,6 @@ struct TransactionPage {
     let redacted: Redacted<TransactionRecord>
     let redactedBodies: Redacted<[FactID: ExchangeBodies]>
     var clocks = ShownClocks.aligned
-    var address = ListAddress([])
     var excerpt = Waterfall.Excerpt()
     let around: Around
     let notes: [String]
@@ -14,6 +13,7 @@ struct TransactionPage {
     var version: Int64?
     let frame: InspectorFrame
     private var record: TransactionRecord { redacted.value }
+    private var address: ListAddress { frame.address }
     private var links: UseCaseLinks { UseCaseLinks(address, depth: 2) }
 
     struct Around {

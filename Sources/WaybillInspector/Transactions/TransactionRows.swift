@@ -83,11 +83,11 @@ extension TransactionsPage {
     }
 
     private func link(_ title: String, _ first: TransactionFilter.Order, _ second: TransactionFilter.Order) -> HTML {
-        let shown = address.order
+        let shown = frame.address.order
         let isOn = shown == first || shown == second
         let arrow = isOn ? shown == first ? " ↓" : " ↑" : ""
         return """
-            <a href="\(address.with("filter", address.filter(in: shown == first ? second : first)))"\(" aria-current=true", if: isOn)>\
+            <a href="\(frame.address.with("filter", frame.address.filter(in: shown == first ? second : first)))"\(" aria-current=true", if: isOn)>\
             \(title)\(arrow)</a>
             """
     }

@@ -6,12 +6,11 @@ struct TransactionsPage {
     let redacted: Redacted<RecordPage<TransactionSummary>>
     var volume: VolumeChart?
     let errorCounts: [GUID: Int]
-    let address: ListAddress
     let names: Redacted<[RecordedName]>
-    var meant: String?
     let version: Int64
     let frame: InspectorFrame
     private var page: RecordPage<TransactionSummary> { redacted.value }
+    private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Transactions", .transactions, main: main) }
 
@@ -24,7 +23,7 @@ struct TransactionsPage {
         <div class=line>\(outcomes)\(fold)\(HTML.liveBar(version), if: address.isFirstPage)</div>
         <div class=line><b data-fresh>\(volume?.total ?? "")</b><a href="sessions\(address.with("cursor", nil))">By session</a></div>
         \(volume?.html ?? "")\(list)\
-        \(ListPaging(page: page, noun: "transaction", address: address, timeZone: frame.timeZone).html)\(file, if: !page.rows.isEmpty)
+        \(ListPaging(page: page, noun: "transaction", frame: frame).html)\(file, if: !page.rows.isEmpty)
         """
     }
 
@@ -52,7 +51,7 @@ struct TransactionsPage {
             let word = page.progress == nil ? "No transactions" : "Nothing yet"
             // Without conditions, only an empty store has no rows.
             let help = address.items.isEmpty && page.progress == nil ? NoRows.firstSet : ""
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, help: help, address: address)
+            let none = NoRows(title: word, why: page.whyEmpty ?? "", help: help, frame: frame)
             return "<ol class=rows></ol>\(none.html)"
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)

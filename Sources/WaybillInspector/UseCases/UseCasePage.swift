@@ -7,12 +7,10 @@ struct UseCasePage {
     let useCase: UseCaseReference
     let view: UseCaseView
     let content: Content
-    /// The corrected filter; `nil` without a suggestion.
-    var meant: String?
     let events: [String]
     var seen = SeenValues()
-    let address: ListAddress
     let frame: InspectorFrame
+    private var address: ListAddress { frame.address }
 
     enum Content: Sendable {
         /// Questions and their answers; empty if a choice is missing.
@@ -48,9 +46,7 @@ struct UseCasePage {
     private var answers: HTML {
         switch content {
         case .mistake(let sentence):
-            return NoRows(
-                title: "That cannot be answered", why: sentence.value, meant: meant, isMistake: true, address: address
-            ).html
+            return NoRows(title: "That cannot be answered", why: sentence.value, isMistake: true, frame: frame).html
         case .answers(let answers) where answers.isEmpty:
             return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // If no transaction counts, all answers give the same reason.

@@ -6,10 +6,9 @@ struct UseCasesPage {
     let redacted: Redacted<SummaryAnswer>
     var leftOut = 0
     var step: Int64 = 3_600_000_000
-    var meant: String?
     let names: Redacted<[RecordedName]>
-    let address: ListAddress
     let frame: InspectorFrame
+    private var address: ListAddress { frame.address }
     private var answer: SummaryAnswer { redacted.value }
     private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
 
@@ -50,7 +49,7 @@ struct UseCasesPage {
 
     private func list(_ steps: TimeSteps) -> HTML {
         guard !answer.useCases.isEmpty else {
-            return NoRows(title: "No use cases", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+            return NoRows(title: "No use cases", why: answer.whyEmpty ?? "", frame: frame).html
         }
         return "<ol class=cases>\(answer.useCases.map { item($0, steps) })</ol>\n"
     }

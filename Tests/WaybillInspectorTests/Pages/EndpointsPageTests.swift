@@ -46,7 +46,7 @@ import WaybillStore
         let question = NetworkQuestion(grouping: .method, sort: sort)
         let table = unredacted(AnyAnswer.network(question, answer)).tables().first
         return EndpointsPage(
-            redacted: unredacted(answer), question: question, table: table, address: ListAddress(items), frame: frame
+            redacted: unredacted(answer), question: question, table: table, frame: frame.at(items)
         ).html.text
     }
 
@@ -54,7 +54,7 @@ import WaybillStore
         let answer = NetworkAnswer(exchanges: group.count, groups: [group])
         let table = unredacted(AnyAnswer.network(NetworkQuestion(), answer)).tables().first
         return EndpointPage(
-            redacted: unredacted(answer), table: table, step: 900_000_000, address: ListAddress(items), frame: frame
+            redacted: unredacted(answer), table: table, step: 900_000_000, frame: frame.at(items)
         ).html.text
     }
 

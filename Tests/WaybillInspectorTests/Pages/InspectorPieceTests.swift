@@ -32,15 +32,17 @@ import WaybillStore
         let recorded = unredacted(
             names.map { RecordedName(useCase: 0, name: $0) }
                 + names.map { RecordedName(useCase: 0, event: 1, name: $0) })
-        let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
+        let frame = frame.at([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
+        var mistaken = frame
+        mistaken.meant = names[3]
         var pages = [
             TransactionsPage(
                 redacted: unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:],
-                address: address, names: recorded, version: 1, frame: frame
+                names: recorded, version: 1, frame: frame
             ).html.text,
             TransactionsPage(
                 redacted: unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:],
-                address: address, names: unredacted([]), meant: names[3], version: 1, frame: frame
+                names: unredacted([]), version: 1, frame: mistaken
             ).html.text,
             frame.message("Not Found", names[0], depth: 1).text,
             InspectorFrame.loginPage(to: names[3], problem: names[2]).text,
@@ -71,8 +73,7 @@ import WaybillStore
                 ).html.text)
             pages.append(
                 ExchangesPage(
-                    redacted: unredacted(RecordPage(rows: [found], next: nil)), address: address, names: recorded,
-                    frame: frame
+                    redacted: unredacted(RecordPage(rows: [found], next: nil)), names: recorded, frame: frame
                 ).html.text)
         }
         for page in pages {
@@ -126,8 +127,8 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            redacted: unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], address: ListAddress([]),
-            names: unredacted([]), version: 1, frame: frame
+            redacted: unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], names: unredacted([]),
+            version: 1, frame: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -176,10 +177,8 @@ import WaybillStore
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil,
             useCaseName: nil)
         let html = ExchangesPage(
-            redacted: unredacted(RecordPage(rows: [found], next: nil)), address: ListAddress([]),
-            names: unredacted([]), frame: frame
-        )
-        .html.text
+            redacted: unredacted(RecordPage(rows: [found], next: nil)), names: unredacted([]), frame: frame
+        ).html.text
         #expect(
             html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }

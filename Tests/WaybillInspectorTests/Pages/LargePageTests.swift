@@ -16,8 +16,8 @@ import WaybillStore
         var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         page.progress = progress
         return TransactionsPage(
-            redacted: unredacted(page), errorCounts: [:], address: ListAddress([("text", "x")]),
-            names: unredacted([]), version: 1, frame: frame
+            redacted: unredacted(page), errorCounts: [:], names: unredacted([]), version: 1,
+            frame: frame.at([("text", "x")])
         ).html.text
     }
 
@@ -41,10 +41,10 @@ import WaybillStore
         -> String
     {
         let record = try #require(try reader.transaction(transaction, now: LoginHistory.begun))
-        let address = ListAddress(items)
+        let frame = frame.at(items)
         return TransactionPage(
-            redacted: unredacted(record), redactedBodies: unredacted([:]), address: address,
-            excerpt: try Waterfall.Excerpt(address),
+            redacted: unredacted(record), redactedBodies: unredacted([:]),
+            excerpt: try Waterfall.Excerpt(frame.address),
             around: TransactionPage.Around(before: unredacted(nil), after: unredacted(nil)), notes: [], frame: frame
         ).html.text
     }

@@ -65,7 +65,7 @@ import WaybillStore
         }
         let html = SourcesPage(
             redacted: unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]),
-            address: ListAddress([]), apps: unredacted([]), frame: frame
+            apps: unredacted([]), frame: frame
         ).html.text
         let groups = html.split(separator: "<h2>").filter { $0.prefix { $0 != "<" }.hasSuffix(", ") }
         let apps: [String] = groups.map { group in String(group.prefix { $0 != "," }) }
@@ -242,7 +242,7 @@ import WaybillStore
                 SourcesPage(
                     redacted: unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
                     details: unredacted([hostile.id: details]),
-                    address: ListAddress([("app", text), ("text", text)]), apps: unredacted([text]), frame: frame
+                    apps: unredacted([text]), frame: frame.at([("app", text), ("text", text)])
                 ).html.text,
                 SourcePage(redacted: unredacted(hostile), redactedDetails: unredacted(details), frame: frame).html.text,
                 delivery(

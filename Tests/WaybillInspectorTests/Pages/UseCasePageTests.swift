@@ -107,8 +107,8 @@ import WaybillStore
     ) -> String {
         let useCase = UseCaseReference(code: 0, among: unredacted([RecordedName(useCase: 0, name: "login")]))
         return UseCasePage(
-            useCase: useCase, view: view, content: content, events: ["requestSent"], address: ListAddress(items),
-            frame: frame
+            useCase: useCase, view: view, content: content, events: ["requestSent"],
+            frame: frame.at(items)
         ).html.text
     }
 
@@ -118,24 +118,23 @@ import WaybillStore
                 RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name),
             ])
             let useCase = UseCaseReference(code: 0, among: names)
-            let address = ListAddress([
+            let frame = frame.at([
                 ("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name),
             ])
             var pages = answers(name).map { view, answer in
                 UseCasePage(
                     useCase: useCase, view: view, content: .answers([unredacted(answer)]), events: [name],
-                    address: address, frame: frame
+                    frame: frame
                 ).html.text
             }
             pages.append(
                 UseCasePage(
                     useCase: useCase, view: .funnel, content: .mistake(unredacted(name)), events: [name],
-                    address: address, frame: frame
+                    frame: frame
                 ).html.text)
             pages.append(
                 UseCasesPage(
-                    redacted: unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, address: address,
-                    frame: frame
+                    redacted: unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, frame: frame
                 ).html.text)
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
@@ -254,7 +253,7 @@ import WaybillStore
         func form(_ items: [(name: String, value: String)]) -> String {
             UseCasePage(
                 useCase: useCase, view: .compare, content: .answers([]), events: [],
-                seen: seen.redacted(by: Redactor()), address: ListAddress(items), frame: frame
+                seen: seen.redacted(by: Redactor()), frame: frame.at(items)
             ).html.text
         }
         let variants = form([("by", "variant"), ("b", "C")])
@@ -319,7 +318,7 @@ import WaybillStore
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let answer = SummaryAnswer(useCases: [], whyEmpty: nothing)
         let list = UseCasesPage(
-            redacted: unredacted(answer), names: unredacted([]), address: ListAddress([]), frame: frame
+            redacted: unredacted(answer), names: unredacted([]), frame: frame
         ).html.text
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
@@ -329,7 +328,7 @@ import WaybillStore
         let many = (0..<40_000).map { summary("", code: $0) }
         let (first, leftOut) = UseCasesPage.first(of: SummaryAnswer(useCases: many))
         let page = UseCasesPage(
-            redacted: unredacted(first), leftOut: leftOut, names: unredacted([]), address: ListAddress([]), frame: frame
+            redacted: unredacted(first), leftOut: leftOut, names: unredacted([]), frame: frame
         ).html.text
         #expect(page.utf8.count < 1_000_000)
         #expect(page.contains("use case 199</a>") && !page.contains("use case 200</a>"))

@@ -16,7 +16,8 @@ import WaybillStore
     ) -> String {
         let borders = VolumeChart.steps(for: times, in: .gmt).borders
         let volume = ListVolume(times: times, borders: borders, counts: counts(borders.count - 1))
-        return VolumeChart(volume, of: "transaction", at: ListAddress(items), in: .gmt).html.text
+        let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt).at(items)
+        return VolumeChart(volume, of: "transaction", in: frame).html.text
     }
 
     /// Breaks when a column leads to other transactions than it counts, or drops the list's conditions.

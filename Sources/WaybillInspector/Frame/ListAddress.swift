@@ -1,0 +1,53 @@
+import Foundation
+import WaybillExport
+
+package struct ListAddress: Sendable {
+    /// The decoded parameters in URL order, without empty ones.
+    package let items: [(name: String, value: String)]
+
+    package init(_ items: [(name: String, value: String)]) { self.items = items.filter { !$0.value.isEmpty } }
+
+    subscript(name: String) -> String? { items.last { $0.name == name }?.value }
+
+    func items(besides names: [String]) -> [(name: String, value: String)] {
+        items.filter { !names.contains($0.name) }
+    }
+
+    package var isFirstPage: Bool { self["cursor"] == nil }
+
+    /// Returns a reference with another value of a parameter, or without it for `nil`, at the first page.
+    func with(_ name: String, _ value: String?) -> String {
+        let all = items(besides: [name, "cursor"]) + (value.map { [(name: name, value: $0)] } ?? [])
+        return "?" + Self.encoded(all)
+    }
+
+    var query: String { items.isEmpty ? "" : "?" + Self.encoded(items) }
+
+    static func encoded(_ items: [(name: String, value: String)]) -> String {
+        items.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+    }
+
+    func toggled(_ word: String, in name: String) -> String {
+        var words = (self[name] ?? "").split(separator: ",").map(String.init)
+        if let index = words.firstIndex(of: word) { words.remove(at: index) } else { words.append(word) }
+        return with(name, words.isEmpty ? nil : words.joined(separator: ","))
+    }
+
+    func contains(_ word: String, in name: String) -> Bool {
+        (self[name] ?? "").split(separator: ",").contains { $0 == word }
+    }
+
+    func hidden(besides fields: [String]) -> [HTML] {
+        items(besides: fields + ["cursor"]).map {
+            "<input type=hidden name=\"\($0.name)\" value=\"\($0.value)\">"
+        }
+    }
+
+    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
+    package static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
