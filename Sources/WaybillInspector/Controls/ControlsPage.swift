@@ -10,14 +10,7 @@ import struct Waybill.RequestPattern
 import struct Waybill.TextPattern
 import class Waybill.TransactionManager
 
-struct ControlsPage {
-    let controls: InspectorControls
-    let frame: InspectorFrame
-
-    private var manager: TransactionManager { controls.manager }
-
-    var html: HTML { frame.page("Controls", .controls, main: main) }
-
+extension InspectorControls {
     private var main: HTML {
         """
         <h1>Controls</h1>
@@ -72,9 +65,9 @@ struct ControlsPage {
     }
 
     private func line(_ rule: NetworkRule, _ hits: Int, at index: Int, of count: Int) -> HTML {
-        let problems = rule.problems.map { "<p class=bad>\(controls.redactor.text($0.message))" as HTML }
-        let name = controls.redactor.text(rule.name)
-        let requests = controls.redactor.redacted(rule).value.matching.sentence
+        let problems = rule.problems.map { "<p class=bad>\(redactor.text($0.message))" as HTML }
+        let name = redactor.text(rule.name)
+        let requests = redactor.redacted(rule).value.matching.sentence
         func button(_ change: ControlChange, _ label: String) -> HTML { self.button(change, label, (rule.id, name)) }
         return """
             <li id="\(rule.id)" tabindex=-1\(" class=off", if: !rule.isEnabled)><h3>\(name)</h3>\
@@ -175,7 +168,7 @@ package struct InspectorControls: Sendable {
         return InspectorFrame(store: app, isLoggedIn: false, hasControls: true)
     }
 
-    func page() -> InspectorResponse { .page(ControlsPage(controls: self, frame: frame).html) }
+    func page() -> InspectorResponse { .page(frame.page("Controls", .controls, main: main)) }
 
     func change(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkChange()

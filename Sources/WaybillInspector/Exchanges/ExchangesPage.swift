@@ -20,7 +20,6 @@ struct ExchangesPage {
     ]
 
     private var main: HTML {
-        let chips = ExchangeTerms(page, at: address)
         let form = ListForm(
             address: address, field: "filter", hint: Self.hint, useCases: names.useCases,
             choices: [
@@ -31,7 +30,7 @@ struct ExchangesPage {
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)<a href="endpoints\(ListAddress(address.items(besides: ["cursor"])).query)">By endpoint</a>\
             \(HTML.liveBar(version), if: address.isFirstPage)</div>
-            \(chips.html)<p><b data-fresh>\(volume?.total ?? "")</b></p>
+            \(terms)<p><b data-fresh>\(volume?.total ?? "")</b></p>
             \(note)\(volume?.html ?? "")\(list)\
             \(ListPaging(page: page, noun: "request", frame: frame).html)
             """
@@ -100,17 +99,10 @@ extension ExchangeRecord {
     }
 }
 
-struct ExchangeTerms {
-    private let address: ListAddress
-    private let hosts: [String]
-
+/// Terms of the filter to choose from.
+extension ExchangesPage {
     private static let hostLimit = 6
     private static let usual: [FilterCondition] = [.tookMoreThan(.seconds(1)), .receivedMoreThan(100_000)]
-
-    init(_ page: RecordPage<ExchangeRecord>, at address: ListAddress) {
-        self.address = address
-        hosts = Self.hosts(of: page.rows)
-    }
 
     static func hosts(of rows: [ExchangeRecord]) -> [String] {
         var counts: [String: Int] = [:]
@@ -122,8 +114,8 @@ struct ExchangeTerms {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.hostLimit).map(\.key)
     }
 
-    var html: HTML {
-        let terms = (hosts.map { FilterCondition.host($0) } + Self.usual).map(\.description)
+    var terms: HTML {
+        let terms = (Self.hosts(of: page.rows).map { FilterCondition.host($0) } + Self.usual).map(\.description)
         // Selected hosts remain, even if they are not on the page.
         let all = terms + chosen.filter { $0.hasPrefix("host:") && !terms.contains($0) }
         return "<ul class=terms aria-label=\"Terms of the filter\">\(all.map(chip))</ul>\n"

@@ -43,7 +43,7 @@ extension InspectedStore {
         let names = redactor.redacted(all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil })
         var hosts: [String]?
         if address["about"] == "exchanges" {
-            hosts = ExchangeTerms.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
+            hosts = ExchangesPage.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
         }
         let terms = FilterTerms(
             try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges,

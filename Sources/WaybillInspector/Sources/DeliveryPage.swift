@@ -3,10 +3,10 @@ package import WaybillExport
 package import WaybillQueries
 
 package struct DeliveryPage {
-    private let state: DeliveryState
-    private let collected: Collected?
+    let state: DeliveryState
+    let collected: Collected?
     private let names: ChangedNames
-    private let frame: InspectorFrame
+    let frame: InspectorFrame
 
     /// The counts of a running collector since its start.
     package struct Collected: Sendable, Redactable {
@@ -42,7 +42,7 @@ package struct DeliveryPage {
     private var main: HTML {
         """
         <div class=heads><h1>Delivery</h1>\(SourcesPage.views(current: "delivery"))</div>
-        <div class=panels>\(own)\(counted)\(QuarantinePanel(state: state, collected: collected, frame: frame).html)\
+        <div class=panels>\(own)\(counted)\(quarantine)\
         \(received)\(names.html(in: frame))</div>
 
         """
@@ -87,11 +87,6 @@ package struct DeliveryPage {
         return pause.wasAskedFor ? "\(failures); the collector asked to be left alone" : failures
     }
 
-    private var received: HTML {
-        guard state.own == nil || !state.hours.isEmpty else { return "" }
-        return ArrivalChart(hours: state.hours, frame: frame).html
-    }
-
     private var counted: HTML {
         guard let collected else { return "" }
         let turned = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter {
@@ -110,13 +105,15 @@ package struct DeliveryPage {
     }
 }
 
-struct ArrivalChart {
-    let hours: [DeliveryState.Hour]
-    let frame: InspectorFrame
+extension DeliveryPage {
+    private var hours: [DeliveryState.Hour] { state.hours }
 
-    var html: HTML { "<section class=\"panel wide\"><h2>Received by hour</h2>\(content)</section>\n" }
+    private var received: HTML {
+        guard state.own == nil || !hours.isEmpty else { return "" }
+        return "<section class=\"panel wide\"><h2>Received by hour</h2>\(arrivals)</section>\n"
+    }
 
-    private var content: HTML {
+    private var arrivals: HTML {
         guard !hours.isEmpty else { return "<p class=why>No set has come in yet.</p>" }
         let busy = hours.filter { $0.factCount > 0 }
         let (sets, facts) = (busy.reduce(0) { $0 + $1.setCount }, busy.reduce(0) { $0 + $1.factCount })

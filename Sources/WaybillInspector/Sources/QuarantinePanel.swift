@@ -2,12 +2,8 @@ package import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-struct QuarantinePanel {
-    let state: DeliveryState
-    let collected: DeliveryPage.Collected?
-    let frame: InspectorFrame
-
-    var html: HTML {
+extension DeliveryPage {
+    var quarantine: HTML {
         "<section class=\"panel wide\"><h2>Quarantine</h2>\(kept)\(legacy)\(rejected)</section>\n"
     }
 

@@ -10,7 +10,8 @@ struct UseCasePage {
     let events: [String]
     var seen = SeenValues()
     let frame: InspectorFrame
-    private var address: ListAddress { frame.address }
+    var address: ListAddress { frame.address }
+    var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
 
     enum Content: Sendable {
         /// Questions and their answers; empty if a choice is missing.
@@ -20,8 +21,6 @@ struct UseCasePage {
 
     var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
 
-    private var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
-
     private var main: HTML {
         """
         <nav class=around aria-label="Around it"><a rel=up href="\(links.root)use-cases\(ListAddress(links.parameters).query)">All use cases</a>\
@@ -29,7 +28,7 @@ struct UseCasePage {
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
         \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil, terms: "\(links.root)terms?use_case=\(useCase.code)").html)\
-        \(UseCaseForm(view: view, address: address, asked: asked, events: events, seen: seen).html)\(answers)
+        \(form)\(answers)
         """
     }
 
@@ -50,7 +49,7 @@ struct UseCasePage {
         case .answers(let answers) where answers.isEmpty:
             return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // If no transaction counts, all answers give the same reason.
-        case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(section))"
+        case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(shown))"
         }
     }
 
@@ -64,25 +63,15 @@ struct UseCasePage {
         return "Say what sets two groups apart and the values of each, or compare \(windows[0]), or \(windows[1])."
     }
 
-    private func section(_ answer: Redacted<AnyAnswer>) -> HTML {
+    private func shown(_ answer: Redacted<AnyAnswer>) -> HTML {
         if let why = answer.value.whyEmpty {
             return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n"
         }
-        let section = UseCaseSection(
-            useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
         func hint(_ sentence: String?) -> HTML { sentence.map { "<p class=hint>\($0)</p>\n" } ?? "" }
         return """
-            \(hint(answer.value.weighed?.sentence))\(section.content(answer))\(hint(answer.value.outcomesSentence))
+            \(hint(answer.value.weighed?.sentence))\(sections(of: answer))\(hint(answer.value.outcomesSentence))
             """
     }
-}
-
-struct UseCaseSection {
-    let useCase: UseCaseReference
-    let view: UseCaseView
-    let address: ListAddress
-    let links: UseCaseLinks
-    let timeZone: TimeZone
 
     func section(_ title: HTML, file: String?, _ content: HTML) -> HTML {
         let own = address.items.filter { view.parameters.contains($0.name) }
@@ -103,16 +92,10 @@ struct UseCaseSection {
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }
 }
 
-struct UseCaseForm {
-    let view: UseCaseView
-    let address: ListAddress
-    let asked: AnyQuestion?
-    let events: [String]
-    let seen: SeenValues
-
+extension UseCasePage {
     private static let leastSteps = 4
 
-    var html: HTML {
+    private var form: HTML {
         guard !view.parameters.isEmpty else { return "" }
         // On a narrow page, this button reveals the form, and the answer comes first.
         let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
@@ -134,17 +117,10 @@ struct UseCaseForm {
     private var bounds: HTML { flag("certify", "bounds for missing facts") }
 
     private var points: HTML {
-        let chosen: (TransactionPoint, TransactionPoint) =
-            switch asked {
-            case .duration(let query): (query.from, query.to)
-            case .compare(let query): (query.from, query.to)
-            case .summary, .measure, .transitions, .funnel, .dropOff, .legs, .network, .errors, .why, nil:
-                (TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"))
-            }
-        return """
-            \(point("from", "From", chosen.0.description, isOptional: false))\(point("to", "to", chosen.1.description, isOptional: false))\
-            \(flag("last", "the last of several"))
-            """
+        """
+        \(point("from", "From", address["from"] ?? "^", isOptional: false))\(point("to", "to", address["to"] ?? "$", isOptional: false))\
+        \(flag("last", "the last of several"))
+        """
     }
 
     private var steps: HTML {

@@ -2,18 +2,18 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-extension UseCaseSection {
-    func content(_ answer: Redacted<AnyAnswer>) -> HTML {
-        let tables = answer.tables(about: useCase.name, in: timeZone)
+extension UseCasePage {
+    func sections(of answer: Redacted<AnyAnswer>) -> HTML {
+        let tables = answer.tables(about: useCase.name, in: frame.timeZone)
         let bounds = answer.boundsTable.map { table in
             section(
                 "Bounds for the missing facts", file: "\(view.rawValue).csv",
                 "\(self.table(table, "Bounds"))\(remarks(table.sentences))")
         }
-        return "\(content(answer, tables))\(bounds ?? "")"
+        return "\(sections(of: answer, tables))\(bounds ?? "")"
     }
 
-    private func content(_ answer: Redacted<AnyAnswer>, _ tables: [AnswerTable]) -> HTML {
+    private func sections(of answer: Redacted<AnyAnswer>, _ tables: [AnswerTable]) -> HTML {
         switch answer.value {
         case .summary(let question, let answer):
             answer.useCases.first.map { overview($0, each: question.stepMicroseconds, errors: tables[1]) } ?? ""
@@ -48,7 +48,7 @@ extension UseCaseSection {
     }
 }
 
-extension UseCaseSection {
+extension UseCasePage {
     /// On a narrow page, each row is a block. If `drawings` is `nil`, it draws the rows' bars.
     func table(_ table: AnswerTable, _ caption: String, _ heading: HTML = "", drawings: [HTML]? = nil) -> HTML {
         let columns = table.columns.enumerated().compactMap { index, column in
@@ -95,11 +95,12 @@ extension UseCaseSection {
     }
 }
 
-extension UseCaseSection {
+extension UseCasePage {
     private func overview(_ summary: UseCaseSummary, each step: Int64, errors: AnswerTable) -> HTML {
         let times = summary.rates.map(\.startMicroseconds)
         let over = OutcomeSteps(
-            summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
+            summary.rates,
+            steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: frame.timeZone))
         let installations = HTML.cells([("Installations", "\(summary.installations)")])
         let numbers: HTML =
             "<dl class=figures>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)\(installations)</dl>"
@@ -120,7 +121,7 @@ extension UseCaseSection {
     }
 }
 
-extension UseCaseSection {
+extension UseCasePage {
     private func duration(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
         let figures = zip(tables[0].columns, tables[0].rows[0].cells).compactMap { column, cell in
             column.title.map { ($0, "\(cell.words())" as HTML) }
@@ -145,7 +146,7 @@ extension UseCaseSection {
     private func trend(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
         guard let length = question.stepMicroseconds,
             let chart = TrendChart(
-                (answer.total.steps ?? []).map { .init($0) }, FixedSteps(each: length, in: timeZone))
+                (answer.total.steps ?? []).map { .init($0) }, FixedSteps(each: length, in: frame.timeZone))
         else { return "" }
         let all = [answer.total] + answer.segments.prefix(Self.segmentLimit)
         let small = chart.small(all.map { segment in (segment.steps ?? []).map { .init($0) } })
@@ -197,7 +198,7 @@ extension AnswerTable {
     }
 }
 
-extension UseCaseSection {
+extension UseCasePage {
     private func compare(_ question: CompareQuestion, _ answer: CompareAnswer, _ table: AnswerTable) -> HTML {
         let differences = answer.rates.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
         let relatives = answer.quantiles.map(Self.relative)
@@ -238,7 +239,7 @@ extension UseCaseSection {
     }
 }
 
-extension UseCaseSection {
+extension UseCasePage {
     private func why(_ answer: WhyAnswer, _ table: AnswerTable) -> HTML {
         let ends = answer.differences.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
         let reach = Whisker.reach(ends)

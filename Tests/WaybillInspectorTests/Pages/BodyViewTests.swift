@@ -187,10 +187,14 @@ import WaybillStore
     }
 
     @Test func aTermIsSwitchedOnAndOffInTheFilter() {
-        let rows = RecordPage(rows: [SampleExchange.record(), SampleExchange.record()], next: nil)
-        let none = ExchangeTerms(rows, at: ListAddress([])).html.text
+        let rows = unredacted(RecordPage(rows: [SampleExchange.record(), SampleExchange.record()], next: nil))
+        let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
+        func terms(_ items: [(name: String, value: String)]) -> String {
+            ExchangesPage(redacted: rows, names: unredacted([]), frame: frame.at(items)).terms.text
+        }
+        let none = terms([])
         #expect(none.contains("href=\"?filter=host%3Aapi.example.com\">host:api.example.com</a>"))
-        let some = ExchangeTerms(rows, at: ListAddress([("filter", "red took>1s host:b.example")])).html.text
+        let some = terms([("filter", "red took>1s host:b.example")])
         #expect(some.contains("href=\"?filter=red%20host%3Ab.example\" aria-current=true>took&gt;1s</a>"))
         #expect(
             some.contains("aria-current=true>host:b.example</a>"),
