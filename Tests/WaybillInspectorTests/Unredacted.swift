@@ -6,10 +6,11 @@ import WaybillCore
 func unredacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redactor.off.redacted(value) }
 
 extension InspectorFrame {
-    /// The frame of a page with these parameters.
-    func at(_ items: [(name: String, value: String)]) -> InspectorFrame {
+    /// The frame of a page with these parameters, of which something may be wrong.
+    func at(_ items: [(name: String, value: String)], mistake: String? = nil) -> InspectorFrame {
         var frame = self
         frame.address = ListAddress(items)
+        frame.mistake = mistake.map(unredacted)
         return frame
     }
 }

@@ -30,7 +30,7 @@ struct EndpointPage {
 
     private var content: HTML {
         guard let group, let table, let row = table.rows.first else {
-            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", frame: frame).html
+            return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
         let figures = zip(table.columns, row.cells).compactMap { column, cell in
             column.kind == .number ? column.title.map { ($0, PlainTable.content(cell)) } : nil

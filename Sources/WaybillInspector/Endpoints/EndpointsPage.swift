@@ -46,7 +46,7 @@ struct EndpointsPage {
 
     private var list: HTML {
         guard let table else {
-            return NoRows(title: "No requests", why: answer.whyEmpty ?? "", frame: frame).html
+            return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
         let columns = NetworkQuestion.Sort.allCases.compactMap { sort in
             table.columns.firstIndex { $0.title == sort.title }.map { (sort: sort, index: $0) }

@@ -50,7 +50,7 @@ struct ErrorsPage {
 
     private var list: HTML {
         guard !answer.errors.isEmpty else {
-            return NoRows(title: "No errors", why: answer.whyEmpty ?? "", frame: frame).html
+            return NoRows(title: "No errors", why: answer.whyEmpty, frame: frame).html
         }
         let times = answer.errors.flatMap(\.rates).map(\.startMicroseconds)
         let steps = TimeSteps(
@@ -134,11 +134,8 @@ struct ErrorsParameters {
 extension InspectedStore {
     func errorsPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
-        let ((question, answer), frame) = try await answering {
-            try await errors()
-        } empty: { why in
-            (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0, whyEmpty: why.value))
-        }
+        let (found, frame) = try await answering { try await errors() }
+        let (question, answer) = found ?? (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0))
         let conditions = ErrorsParameters(address: address).conditions
         let volume = answer.errors.isEmpty ? nil : try await volume(conditions, of: .transactions)
         return .page(

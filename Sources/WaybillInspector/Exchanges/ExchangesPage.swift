@@ -48,7 +48,7 @@ struct ExchangesPage {
     private var list: HTML {
         let word = page.progress == nil ? "No requests" : "Nothing yet"
         guard !page.rows.isEmpty else {
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", frame: frame)
+            let none = NoRows(title: word, why: page.whyEmpty, frame: frame)
             return "<ol class=\"rows net\"></ol>\(none.html)"
         }
         let scale = DurationScale(page.rows.compactMap(\.durationMicroseconds))

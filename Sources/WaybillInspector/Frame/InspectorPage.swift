@@ -124,9 +124,12 @@ package struct InspectorFrame: Sendable {
     private(set) var zoneName: String?
     /// The parameters of the request, which links to the same page keep.
     var address = ListAddress([])
+    /// A sentence about the mistake in the parameters; `nil` without one.
+    var mistake: Redacted<String>?
     /// The filter without its mistake; `nil` without a suggestion.
     var meant: String?
-    var status = 200
+
+    var status: Int { mistake == nil ? 200 : 400 }
 
     /// - Parameter zone: The time zone that the reader or the script chose; `nil` for that of this process.
     mutating func show(_ address: ListAddress, in zone: ShownZone?) {

@@ -77,7 +77,7 @@ struct ListForm {
 
 struct NoRows {
     var title: String
-    var why: String
+    var why: String?
     var isMistake = false
     var help: HTML = ""
     let frame: InspectorFrame
@@ -90,7 +90,8 @@ struct NoRows {
     var html: HTML {
         let link: HTML =
             frame.meant.map { "<p><a class=chip href=\"\(frame.address.with("filter", $0))\">Show \($0)</a>" } ?? ""
-        return "<div class=none\(" role=alert", if: isMistake)><b>\(title)</b><p>\(why)\(link)\(help)</div>\n"
+        return
+            "<div class=none\(" role=alert", if: isMistake)><b>\(title)</b><p>\(frame.mistake?.value ?? why ?? "")\(link)\(help)</div>\n"
     }
 }
 

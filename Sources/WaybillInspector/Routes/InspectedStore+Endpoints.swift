@@ -6,14 +6,12 @@ extension InspectedStore {
     func endpointsPage() async throws -> InspectorResponse {
         var question = NetworkQuestion(grouping: .method, limit: EndpointsPage.rowLimit, exampleCount: 0)
         let conditions = address.items(besides: EndpointsPage.parameters)
-        let (answer, frame) = try await answering {
+        let (found, frame) = try await answering {
             question.sort = try Self.sort(address)
             return try await answered(question, conditions)
-        } empty: { why in
-            NetworkAnswer(exchanges: 0, groups: [], whyEmpty: why.value)
         }
-        let isEmpty = answer.groups.isEmpty
-        let volume = isEmpty ? nil : try await volume(conditions, of: .exchanges)
+        let answer = found ?? NetworkAnswer(exchanges: 0, groups: [])
+        let volume = answer.groups.isEmpty ? nil : try await volume(conditions, of: .exchanges)
         return .page(
             EndpointsPage(
                 redacted: redactor.redacted(answer), question: question, table: table(question, answer), volume: volume,
@@ -31,13 +29,12 @@ extension InspectedStore {
         var question = NetworkQuestion(grouping: .method, exampleCount: EndpointPage.exampleCount)
         question.group = try NetworkKey(address)
         let conditions = address.items(besides: NetworkKey.parameters)
-        let (answer, frame) = try await answering {
+        let (found, frame) = try await answering {
             let times = try await store.exchangeTimes(ListRequest(conditions: conditions, about: .exchanges))
             question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
             return try await answered(question, conditions)
-        } empty: { why in
-            NetworkAnswer(exchanges: 0, groups: [], whyEmpty: why.value)
         }
+        let answer = found ?? NetworkAnswer(exchanges: 0, groups: [])
         return .page(
             EndpointPage(
                 redacted: redactor.redacted(answer), table: table(question, answer),
@@ -56,7 +53,7 @@ extension InspectedStore {
 
     /// Returns `nil` for an answer without exchanges.
     private func table(_ question: NetworkQuestion, _ answer: NetworkAnswer) -> AnswerTable? {
-        answer.whyEmpty == nil ? redactor.redacted(AnyAnswer.network(question, answer)).tables().first : nil
+        answer.groups.isEmpty ? nil : redactor.redacted(AnyAnswer.network(question, answer)).tables().first
     }
 
     private static func sort(_ address: ListAddress) throws(QueryFailure) -> NetworkQuestion.Sort {

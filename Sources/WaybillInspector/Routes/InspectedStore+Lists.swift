@@ -12,7 +12,7 @@ extension InspectedStore {
             try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
-        let volume = frame.status == 200 ? try await volume(address.items, of: .transactions) : nil
+        let volume = frame.mistake == nil ? try await volume(address.items, of: .transactions) : nil
         let html = TransactionsPage(
             redacted: page, volume: volume, errorCounts: errorCounts, names: names, version: version, frame: frame
         ).html
@@ -32,7 +32,7 @@ extension InspectedStore {
         let (page, frame) = try await self.page {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
-        let volume = frame.status == 200 ? try await volume(address.items, of: .exchanges) : nil
+        let volume = frame.mistake == nil ? try await volume(address.items, of: .exchanges) : nil
         let html = ExchangesPage(redacted: page, volume: volume, names: names, version: version, frame: frame).html
         return .page(html, status: frame.status)
     }
@@ -57,31 +57,28 @@ extension InspectedStore {
         try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: redactor)
     }
 
-    /// Returns a page of a list; after a mistake, an empty one with the reason.
+    /// Returns a page of a list; after a mistake, an empty one.
     func page<Row: Redactable>(
         _ body: () async throws -> RecordPage<Row>
     ) async throws -> (page: Redacted<RecordPage<Row>>, frame: InspectorFrame) {
-        let (page, frame) = try await answering(body) { RecordPage<Row>(rows: [], next: nil, whyEmpty: $0.value) }
-        return (redactor.redacted(page), frame)
+        let (page, frame) = try await answering(body)
+        return (redactor.redacted(page ?? RecordPage(rows: [], next: nil)), frame)
     }
 
-    /// Runs `body`. After a mistake, returns an empty value with the reason, to let the reader correct the form.
-    func answering<Value>(
-        _ body: () async throws -> Value, empty: (_ why: Redacted<String>) -> Value
-    ) async throws -> (value: Value, frame: InspectorFrame) {
+    /// Runs `body`. After a mistake, returns a frame that shows it, to let the reader correct the form.
+    func answering<Value>(_ body: () async throws -> Value) async throws -> (value: Value?, frame: InspectorFrame) {
         var frame = frame
-        let why: String
         do {
             return (try await body(), frame)
         } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
-            why = message
+            frame.mistake = redactor.redacted(message)
         } catch QueryFailure.filter(let mistake) {
             let mistake = mistake.redacted(by: redactor)
-            why = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
+            frame.mistake = redactor.redacted(
+                "Character \(mistake.offset + 1) of the filter: \(mistake.message)")
             frame.meant = address["filter"].flatMap(mistake.corrected)
         }
-        frame.status = 400
-        return (empty(redactor.redacted(why)), frame)
+        return (nil, frame)
     }
 }
 
@@ -109,15 +106,12 @@ extension InspectedStore {
 extension InspectedStore {
     func useCasesPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
-        let (found, frame) = try await answering {
-            try await summary()
-        } empty: { why in
-            (answer: SummaryAnswer(useCases: [], whyEmpty: why.value), step: TimeSteps.step(for: nil))
-        }
-        let (first, leftOut) = UseCasesPage.first(of: found.answer)
+        let (found, frame) = try await answering { try await summary() }
+        let (answer, step) = found ?? (SummaryAnswer(useCases: []), TimeSteps.step(for: nil))
+        let (first, leftOut) = UseCasesPage.first(of: answer)
         return .page(
             UseCasesPage(
-                redacted: redactor.redacted(first), leftOut: leftOut, step: found.step, names: names, frame: frame
+                redacted: redactor.redacted(first), leftOut: leftOut, step: step, names: names, frame: frame
             ).html, status: frame.status)
     }
 
@@ -148,15 +142,11 @@ extension InspectedStore {
             throw QueryFailure.notFound("There is no such page of a use case.")
         }
         let seen = view.hasGroups ? try await seen(of: useCase.code) : SeenValues()
-        let (content, frame) = try await answering {
-            UseCasePage.Content.answers(try await answers(to: view, about: useCase, seen))
-        } empty: { why in
-            UseCasePage.Content.mistake(why)
-        }
+        let (answers, frame) = try await answering { try await self.answers(to: view, about: useCase, seen) }
         let events = useCase.events(among: names)
         return .page(
             UseCasePage(
-                useCase: useCase, view: view, content: content, events: events, seen: seen, frame: frame
+                useCase: useCase, view: view, answers: answers ?? [], events: events, seen: seen, frame: frame
             ).html, status: frame.status)
     }
 

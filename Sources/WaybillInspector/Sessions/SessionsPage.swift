@@ -38,7 +38,7 @@ struct SessionsPage {
     private var content: HTML {
         guard !page.rows.isEmpty else {
             let word = page.progress == nil ? "No transactions" : "Nothing yet"
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", frame: frame)
+            let none = NoRows(title: word, why: page.whyEmpty, frame: frame)
             return "\(none.html)\(paging)"
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)

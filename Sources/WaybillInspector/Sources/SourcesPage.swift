@@ -34,7 +34,7 @@ struct SourcesPage {
     }
 
     private var list: HTML {
-        guard !page.rows.isEmpty else { return "<div class=none><b>No sources</b><p>\(page.whyEmpty ?? "")</div>\n" }
+        guard !page.rows.isEmpty else { return NoRows(title: "No sources", why: page.whyEmpty, frame: frame).html }
         var groups: [(record: SourceRecord, rows: [SourceRecord])] = []
         var places: [String: Int] = [:]
         for record in page.rows {

@@ -51,7 +51,7 @@ struct TransactionsPage {
             let word = page.progress == nil ? "No transactions" : "Nothing yet"
             // Without conditions, only an empty store has no rows.
             let help = address.items.isEmpty && page.progress == nil ? NoRows.firstSet : ""
-            let none = NoRows(title: word, why: page.whyEmpty ?? "", help: help, frame: frame)
+            let none = NoRows(title: word, why: page.whyEmpty, help: help, frame: frame)
             return "<ol class=rows></ol>\(none.html)"
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)

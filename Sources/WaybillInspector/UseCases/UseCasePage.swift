@@ -6,18 +6,13 @@ import WaybillQueries
 struct UseCasePage {
     let useCase: UseCaseReference
     let view: UseCaseView
-    let content: Content
+    /// Questions and their answers; empty if a choice is missing, and after a mistake.
+    let answers: [Redacted<AnyAnswer>]
     let events: [String]
     var seen = SeenValues()
     let frame: InspectorFrame
     var address: ListAddress { frame.address }
     var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
-
-    enum Content: Sendable {
-        /// Questions and their answers; empty if a choice is missing.
-        case answers([Redacted<AnyAnswer>])
-        case mistake(Redacted<String>)
-    }
 
     var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
 
@@ -28,7 +23,7 @@ struct UseCasePage {
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
         \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil, terms: "\(links.root)terms?use_case=\(useCase.code)").html)\
-        \(form)\(answers)
+        \(form)\(content)
         """
     }
 
@@ -37,20 +32,17 @@ struct UseCasePage {
     }
 
     /// The question, with defaults for missing parameters.
-    private var asked: AnyQuestion? {
-        guard case .answers(let answers) = content else { return nil }
-        return answers.first?.value.question
-    }
+    private var asked: AnyQuestion? { answers.first?.value.question }
 
-    private var answers: HTML {
-        switch content {
-        case .mistake(let sentence):
-            return NoRows(title: "That cannot be answered", why: sentence.value, isMistake: true, frame: frame).html
-        case .answers(let answers) where answers.isEmpty:
-            return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
-        // If no transaction counts, all answers give the same reason.
-        case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(shown))"
+    private var content: HTML {
+        guard frame.mistake == nil else {
+            return NoRows(title: "That cannot be answered", isMistake: true, frame: frame).html
         }
+        guard let first = answers.first else {
+            return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
+        }
+        // If no transaction counts, all answers give the same reason.
+        return "\((first.value.whyEmpty == nil ? answers : [first]).map(shown))"
     }
 
     private var compareHelp: HTML {

@@ -70,9 +70,9 @@ extension UseCasePage {
             let drawn: HTML = "<td class=drawn>\(drawing)"
             let numbers = others.map { place -> HTML in
                 let isLong = place.column.kind == .interval
-                return "<td data-label=\"\(place.title)\"\(" class=two", if: isLong)>\(content(cells[place.index]))"
+                return "<td data-label=\"\(place.title)\"\(" class=two", if: isLong)>\(text(of: cells[place.index]))"
             }
-            return "<tr><th scope=row>\(content(first))\(drawn, if: !drawings.isEmpty)\(numbers)</tr>"
+            return "<tr><th scope=row>\(text(of: first))\(drawn, if: !drawings.isEmpty)\(numbers)</tr>"
         }
         let body = rows.indices.map { row(rows[$0].cells, drawings.isEmpty ? "" : drawings[$0]) }
         let foot: HTML = table.sum.isEmpty ? "" : "<tfoot>\(row(table.sum, ""))</tfoot>"
@@ -83,7 +83,7 @@ extension UseCasePage {
             """
     }
 
-    private func content(_ cell: AnswerTable.Cell) -> HTML {
+    private func text(of cell: AnswerTable.Cell) -> HTML {
         let sign: HTML = cell.sign.map { "<svg class=\"sign \($0)\" aria-hidden=true><rect /></svg> " } ?? ""
         let (words, isBad) = (cell.words(), cell.tone == .bad)
         if let listing = cell.listing {

@@ -49,7 +49,7 @@ struct UseCasesPage {
 
     private func list(_ steps: TimeSteps) -> HTML {
         guard !answer.useCases.isEmpty else {
-            return NoRows(title: "No use cases", why: answer.whyEmpty ?? "", frame: frame).html
+            return NoRows(title: "No use cases", why: answer.whyEmpty, frame: frame).html
         }
         return "<ol class=cases>\(answer.useCases.map { item($0, steps) })</ol>\n"
     }

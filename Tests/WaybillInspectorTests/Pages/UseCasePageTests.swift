@@ -103,12 +103,13 @@ import WaybillStore
     }
 
     private func page(
-        _ view: UseCaseView, _ content: UseCasePage.Content, _ items: [(name: String, value: String)] = []
+        _ view: UseCaseView, _ answers: [AnyAnswer], _ items: [(name: String, value: String)] = [],
+        mistake: String? = nil
     ) -> String {
         let useCase = UseCaseReference(code: 0, among: unredacted([RecordedName(useCase: 0, name: "login")]))
         return UseCasePage(
-            useCase: useCase, view: view, content: content, events: ["requestSent"],
-            frame: frame.at(items)
+            useCase: useCase, view: view, answers: answers.map(unredacted), events: ["requestSent"],
+            frame: frame.at(items, mistake: mistake)
         ).html.text
     }
 
@@ -118,19 +119,20 @@ import WaybillStore
                 RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name),
             ])
             let useCase = UseCaseReference(code: 0, among: names)
-            let frame = frame.at([
+            let items = [
                 ("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name),
-            ])
+            ]
+            let frame = frame.at(items)
             var pages = answers(name).map { view, answer in
                 UseCasePage(
-                    useCase: useCase, view: view, content: .answers([unredacted(answer)]), events: [name],
+                    useCase: useCase, view: view, answers: [unredacted(answer)], events: [name],
                     frame: frame
                 ).html.text
             }
             pages.append(
                 UseCasePage(
-                    useCase: useCase, view: .funnel, content: .mistake(unredacted(name)), events: [name],
-                    frame: frame
+                    useCase: useCase, view: .funnel, answers: [], events: [name],
+                    frame: frame.at(items, mistake: name)
                 ).html.text)
             pages.append(
                 UseCasesPage(
@@ -157,7 +159,7 @@ import WaybillStore
     @Test func theNumbersOfThePageAreThoseOfTheAnswerAndLeadToTheirTransactions() {
         let all = answers("requestSent")
         func shown(_ view: UseCaseView, _ items: [(name: String, value: String)] = []) -> String {
-            page(view, .answers(all.filter { $0.0 == view }.map { unredacted($0.1) }), items)
+            page(view, all.filter { $0.0 == view }.map(\.1), items)
         }
         let overview = shown(.overview, [("since", "7d"), ("filter", "os:iOS")])
         for text in [
@@ -230,7 +232,7 @@ import WaybillStore
                 total: segment(nil, days: 0...5, [15_000, 20_000, 90_000]),
                 segments: [segment("2.0", days: 0...5, [15_000]), segment("<2.1>", days: 3...5, [90_000])] + all))
         for view in [UseCaseView.duration, .overview] {
-            let html = page(view, .answers([unredacted(answer)]))
+            let html = page(view, [answer])
             #expect(html.contains("p50 and p95 over time by version, in ms"))
             #expect(html.contains("<th scope=row>&lt;2.1&gt;<td class=drawn>") && html.contains(">&lt;2.1&gt;</text>"))
             #expect(html.contains("<td data-label=\"First seen\">2026-03-04</tr>"))
@@ -252,7 +254,7 @@ import WaybillStore
         let useCase = UseCaseReference(code: 0, among: unredacted([]))
         func form(_ items: [(name: String, value: String)]) -> String {
             UseCasePage(
-                useCase: useCase, view: .compare, content: .answers([]), events: [],
+                useCase: useCase, view: .compare, answers: [], events: [],
                 seen: seen.redacted(by: Redactor()), frame: frame.at(items)
             ).html.text
         }
@@ -273,7 +275,7 @@ import WaybillStore
     /// Breaks when a number in a table appears on a phone without its heading, such as `A` and `B` of a comparison.
     @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
         for (view, answer) in answers("requestSent") {
-            let html = page(view, .answers([unredacted(answer)]))
+            let html = page(view, [answer])
             let tables = html.matches(of: #/<table>.*?<\/table>/#.dotMatchesNewlines())
             #expect(!tables.isEmpty)
             for table in tables {
@@ -293,12 +295,12 @@ import WaybillStore
     /// before the first question.
     @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
         let (view, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
-        let answered = page(view, .answers([unredacted(answer)]))
+        let answered = page(view, [answer])
         #expect(
             answered.contains("popovertarget=question>")
                 && answered.contains("<form class=ask id=question method=get popover>"))
-        for content in [UseCasePage.Content.answers([]), .mistake(unredacted("No such event."))] {
-            let open = page(.compare, content)
+        for mistake in [nil, "No such event."] {
+            let open = page(.compare, [], mistake: mistake)
             #expect(
                 !open.contains("popovertarget=question") && open.contains("<form class=ask id=question method=get>"))
         }
@@ -308,13 +310,12 @@ import WaybillStore
         let nothing = "Nothing here was ever recorded."
         let page = page(
             .overview,
-            .answers([
-                unredacted(.summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing))),
-                unredacted(
-                    .duration(
-                        DurationQuestion(filter: filter),
-                        DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing))),
-            ]))
+            [
+                .summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing)),
+                .duration(
+                    DurationQuestion(filter: filter),
+                    DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing)),
+            ])
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let answer = SummaryAnswer(useCases: [], whyEmpty: nothing)
         let list = UseCasesPage(
@@ -337,8 +338,7 @@ import WaybillStore
 
     @Test func aMistakeLeavesWhatWasChosenInTheForm() {
         let page = page(
-            .duration, .mistake(unredacted("No event here is called “x”.")),
-            [("from", "x"), ("since", "1h"), ("last", "yes")])
+            .duration, [], [("from", "x"), ("since", "1h"), ("last", "yes")], mistake: "No event here is called “x”.")
         #expect(page.contains("<p>No event here is called “x”."))
         #expect(page.contains("<option value=\"x\" selected>"))
         #expect(page.contains("<input type=checkbox name=last value=yes checked>"))
