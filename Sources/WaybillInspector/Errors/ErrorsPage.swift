@@ -15,7 +15,10 @@ struct ErrorsPage {
 
     var html: HTML { frame.page("Errors", .errors, main: main) }
 
-    private static let newSince: [(value: String, text: String)] = [
+    /// The parameters of the page itself. All others are conditions.
+    static let (newSince, sort) = ("new_since", "sort")
+    static let usualNewSince = "24h"
+    private static let newSinceChoices: [(value: String, text: String)] = [
         ("1h", "New since 1 hour"), ("24h", "New since 24 hours"), ("7d", "New since 7 days"),
         ("30d", "New since 30 days"),
     ]
@@ -23,7 +26,7 @@ struct ErrorsPage {
     private var main: HTML {
         let form = ListForm(
             address: address, field: "filter", hint: UseCasesPage.hint, useCases: names.useCases,
-            choices: [(ErrorsParameters.newSince, "New since \(ErrorsParameters.usualNewSince)", Self.newSince)],
+            choices: [(Self.newSince, "New since \(Self.usualNewSince)", Self.newSinceChoices)],
             terms: "terms")
         return """
             <h1>Errors</h1>
@@ -70,7 +73,7 @@ struct ErrorsPage {
     private func column(_ title: String, _ order: ErrorsQuestion.Order) -> HTML {
         let isOn = question.order == order
         let link: HTML = """
-            <a href="\(address.with(ErrorsParameters.sort, order.rawValue))"\(" aria-current=true", if: isOn)>\(title)</a>
+            <a href="\(address.with(Self.sort, order.rawValue))"\(" aria-current=true", if: isOn)>\(title)</a>
             """
         // A first occurrence sorts new errors first, whatever their times.
         return "<th scope=col\(" aria-sort=descending", if: isOn)>\(link)"
@@ -109,35 +112,12 @@ struct ErrorsPage {
     }
 }
 
-struct ErrorsParameters {
-    static let (newSince, sort) = ("new_since", "sort")
-    static let usualNewSince = "24h"
-
-    let address: ListAddress
-
-    var conditions: [(name: String, value: String)] { address.items(besides: [Self.newSince, Self.sort]) }
-
-    /// `now` and `step` are in microseconds.
-    func question(step: Int64, now: Int64) throws(QueryFailure) -> ErrorsQuestion {
-        let (since, sort) = (address[Self.newSince] ?? Self.usualNewSince, address[Self.sort] ?? "")
-        guard let time = TimeExpression.microseconds(since, now: now) else {
-            throw .parameter(Self.newSince, "“\(since)” is not a time. Give \(TimeExpression.forms).")
-        }
-        guard let order = sort.isEmpty ? .count : ErrorsQuestion.Order(rawValue: sort) else {
-            let words = ErrorsQuestion.Order.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .parameter(Self.sort, "“\(sort)” is not an order of errors. They are: \(words).")
-        }
-        return ErrorsQuestion(newSince: Date(microseconds: time), order: order, step: .microseconds(step))
-    }
-}
-
 extension InspectedStore {
     func errorsPage() async throws -> InspectorResponse {
         let names = redactor.redacted(try await store.names())
         let (found, frame) = try await answering { try await errors() }
         let (question, answer) = found ?? (ErrorsQuestion(), ErrorsAnswer(errors: [], errorCount: 0))
-        let conditions = ErrorsParameters(address: address).conditions
-        let volume = answer.errors.isEmpty ? nil : try await volume(conditions, of: .transactions)
+        let volume = answer.errors.isEmpty ? nil : try await volume(errorConditions, of: .transactions)
         return .page(
             ErrorsPage(
                 question: question, redacted: redactor.redacted(answer), volume: volume, names: names, frame: frame
@@ -149,12 +129,28 @@ extension InspectedStore {
         return .csv(redactor.redacted(AnyAnswer.errors(question, answer)).csv, name: "errors")
     }
 
+    private var errorConditions: [(name: String, value: String)] {
+        address.items(besides: [ErrorsPage.newSince, ErrorsPage.sort])
+    }
+
     private func errors() async throws -> (ErrorsQuestion, ErrorsAnswer) {
-        let parameters = ErrorsParameters(address: address)
-        let times = try await times(try ListRequest(conditions: parameters.conditions, about: .transactions))
-        let question = try parameters.question(step: TimeSteps.step(for: times), now: clock.wallMicroseconds())
-        guard case .errors(_, let answer) = try await store.answer(.errors(question), where: parameters.conditions)
+        let times = try await times(try ListRequest(conditions: errorConditions, about: .transactions))
+        let question = try errorsQuestion(each: TimeSteps.step(for: times))
+        guard case .errors(_, let answer) = try await store.answer(.errors(question), where: errorConditions)
         else { return (question, ErrorsAnswer(errors: [], errorCount: 0)) }
         return (question, answer)
+    }
+
+    /// - Parameter step: In microseconds.
+    private func errorsQuestion(each step: Int64) throws(QueryFailure) -> ErrorsQuestion {
+        let (since, sort) = (address[ErrorsPage.newSince] ?? ErrorsPage.usualNewSince, address[ErrorsPage.sort] ?? "")
+        guard let time = TimeExpression.microseconds(since, now: clock.wallMicroseconds()) else {
+            throw .parameter(ErrorsPage.newSince, "“\(since)” is not a time. Give \(TimeExpression.forms).")
+        }
+        guard let order = sort.isEmpty ? .count : ErrorsQuestion.Order(rawValue: sort) else {
+            let words = ErrorsQuestion.Order.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .parameter(ErrorsPage.sort, "“\(sort)” is not an order of errors. They are: \(words).")
+        }
+        return ErrorsQuestion(newSince: Date(microseconds: time), order: order, step: .microseconds(step))
     }
 }

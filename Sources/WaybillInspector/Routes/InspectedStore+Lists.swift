@@ -174,14 +174,10 @@ extension InspectedStore {
     private func answers(
         to view: UseCaseView, about useCase: UseCaseReference, _ seen: SeenValues, isFile: Bool = false
     ) async throws -> [Redacted<AnyAnswer>] {
-        let parameters = UseCaseParameters(address, of: view)
-        let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
+        let conditions = conditions(of: view, useCase)
         let request = try ListRequest(conditions: conditions, about: .transactions)
-        let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []
-        let times = view == .overview || view == .duration ? try await times(request) : nil
+        let questions = try await questions(of: view, about: request, seen)
         var answers: [Redacted<AnyAnswer>] = []
-        let questions = try parameters.questions(
-            usualSteps: usual, seen: seen, times: times, now: clock.wallMicroseconds(), redactor: redactor)
         for question in questions.prefix(isFile ? 1 : .max) {
             answers.append(redactor.redacted(try await store.answer(question, where: conditions)))
         }
@@ -202,7 +198,7 @@ extension InspectedStore {
     private static let inputRows = 40
 
     /// Returns the typical events of the newest transactions in their usual order, with the beginning and the outcome.
-    private func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
+    func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
         let newest = request.sorted(.newest, limit: Self.inputRows)
         var succeeded = newest
         succeeded[.outcome] = request[.outcome] ?? TransactionOutcome.succeeded.name

@@ -3,43 +3,38 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-struct UseCaseParameters {
-    private let view: UseCaseView
-    private let address: ListAddress
-    let conditions: [(name: String, value: String)]
-
-    init(_ address: ListAddress, of view: UseCaseView) {
-        (self.address, self.view) = (address, view)
+extension InspectedStore {
+    func conditions(of view: UseCaseView, _ useCase: UseCaseReference) -> [(name: String, value: String)] {
         let usual = view == .why && !address.chooses ? [UseCaseView.failed] : []
-        conditions = address.items(besides: view.parameters) + usual
+        return address.items(besides: view.parameters + ["use_case"]) + usual + [("use_case", "\(useCase.code)")]
     }
 
-    var steps: [TransactionPoint] { address.items.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
-
-    /// Returns the questions of a page, without conditions; empty if a choice is missing. `now` is in microseconds.
+    /// Returns the questions of a page, without conditions; empty if a choice is missing.
     ///
-    /// - Parameter times: The first and the last beginning; `nil` without transactions.
+    /// - Parameter request: The transactions that the questions are about.
     func questions(
-        usualSteps: [TransactionPoint], seen: SeenValues, times: ClosedRange<Int64>?, now: Int64, redactor: Redactor
-    ) throws(QueryFailure) -> [AnyQuestion] {
+        of view: UseCaseView, about request: ListRequest, _ seen: SeenValues
+    ) async throws -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
         case .overview:
+            let times = try await times(request)
             return [
                 .summary(SummaryQuestion(step: .microseconds(TimeSteps.step(for: times)))),
                 .duration(Self.trend(DurationQuestion(filter: none, segmentation: .appVersion), times)),
             ]
         case .duration:
             let (from, to, occurrence) = try points()
-            let by = try segmentation(redactor) ?? .appVersion
+            let by = try segmentation() ?? .appVersion
             var question = DurationQuestion(
                 filter: none, from: from, to: to, occurrence: occurrence, segmentation: by)
             question.isCertified = try isCertified()
-            return [.duration(Self.trend(question, times))]
+            return [.duration(Self.trend(question, try await times(request)))]
         case .funnel:
-            let steps = steps.isEmpty ? usualSteps : steps
+            var steps = address.items.filter { $0.name == "step" }.map { TransactionPoint($0.value) }
+            if steps.isEmpty { steps = try await usualSteps(request) }
             guard steps.count <= FunnelQuestion.stepLimit else {
-                throw .parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
+                throw QueryFailure.parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
             }
             var question = FunnelQuestion(
                 filter: none, steps: steps, window: try window(), isStrict: try flag("strict"))
@@ -49,7 +44,7 @@ struct UseCaseParameters {
         case .legs: return [.legs(LegsQuestion(filter: none))]
         case .why: return [.why(WhyQuestion(filter: none))]
         case .compare:
-            guard let groups = try groups(seen: seen, now: now, redactor) else { return [] }
+            guard let groups = try groups(seen) else { return [] }
             let (from, to, occurrence) = try points()
             var question = CompareQuestion(
                 filter: none, groups: groups, from: from, to: to, occurrence: occurrence)
@@ -89,11 +84,9 @@ struct UseCaseParameters {
         return .microseconds(length)
     }
 
-    private func groups(seen: SeenValues, now: Int64, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion
-        .Groups?
-    {
+    private func groups(_ seen: SeenValues) throws(QueryFailure) -> CompareQuestion.Groups? {
         let (a, b) = (address["a"], address["b"])
-        if let segmentation = try segmentation(redactor) {
+        if let segmentation = try segmentation() {
             guard a == nil, b == nil else { return .values(of: segmentation, a, b) }
             let usual = seen.values(of: segmentation).prefix(2).sorted()
             return usual.count == 2 ? .values(of: segmentation, usual[0], usual[1]) : nil
@@ -104,10 +97,11 @@ struct UseCaseParameters {
                 a == nil ? "a" : "b",
                 "Two stretches of time are compared, and one is missing: give A and B, as 48h..24h and 24h..0h.")
         }
+        let now = clock.wallMicroseconds()
         return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
     }
 
-    private func segmentation(_ redactor: Redactor) throws(QueryFailure) -> Segmentation? {
+    private func segmentation() throws(QueryFailure) -> Segmentation? {
         guard let segmentation = address["by"].map({ Segmentation($0) }) else { return nil }
         if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
             throw .parameter(
