@@ -1,4 +1,4 @@
-package import WaybillCore
+import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
@@ -6,43 +6,53 @@ import WaybillStore
 ///
 /// Exchanges match by method and path with folded IDs. Facts of joined sources match only those of joined sources.
 package struct TransactionComparison {
-    package let first: ShownRecord
-    package let second: ShownRecord
     /// Rows in the order of the first. A fact only in the second follows its predecessor there.
     package private(set) var rows: [Row] = []
     /// The time to the last fact of the longer transaction, in microseconds.
     let length: Int64
 
     package init(_ first: ShownRecord, _ second: ShownRecord) {
-        self.first = first
-        self.second = second
-        length =
-            [first, second].flatMap { one in
-                one.timeline.map { $0.timeMicroseconds.subtracting(one.summary.begunMicroseconds) }
-            }.max() ?? 0
-        let sides = (Side(first), Side(second))
-        // Per name: the indexes in the second, and how many of them are matched.
-        var places: [Name: (all: [Int], used: Int)] = [:]
-        for (index, name) in sides.1.names.enumerated() { places[name, default: ([], 0)].all.append(index) }
-        var partners = [Int?](repeating: nil, count: sides.0.names.count)
-        var owners = [Int?](repeating: nil, count: sides.1.names.count)
-        for (index, name) in sides.0.names.enumerated() {
-            guard let place = places[name], place.used < place.all.count else { continue }
-            partners[index] = place.all[place.used]
-            owners[place.all[place.used]] = index
-            places[name]?.used += 1
+        let (facts, others) = (Self.facts(of: first), Self.facts(of: second))
+        length = (facts + others).map(\.time).max() ?? 0
+        // The second's unmatched facts by name, the earliest last.
+        var free = Dictionary(grouping: others.indices.reversed()) { others[$0].name }
+        let partners = facts.map { free[$0.name]?.popLast() }
+        var owners = [Int?](repeating: nil, count: others.count)
+        for (index, partner) in partners.enumerated() {
+            if let partner { owners[partner] = index }
         }
         // Unmatched facts of the second by the row of the first that they follow; -1 for the beginning.
-        var following: [Int: [Int]] = [:]
+        var following: [Int: [Row]] = [:]
         var last = -1
         for (index, owner) in owners.enumerated() {
-            if let owner { last = owner } else { following[last, default: []].append(index) }
+            if let owner { last = owner } else { following[last, default: []].append(Row(nil, others[index])) }
         }
-        func alone(after row: Int) -> [Row] { (following[row] ?? []).map { Row(nil, sides.1.fact(at: $0)) } }
-        rows = alone(after: -1)
+        rows = following[-1] ?? []
         for (index, partner) in partners.enumerated() {
-            rows.append(Row(sides.0.fact(at: index), partner.map { sides.1.fact(at: $0) }))
-            rows += alone(after: index)
+            rows.append(Row(facts[index], partner.map { others[$0] }))
+            rows += following[index] ?? []
+        }
+    }
+
+    private static func facts(of record: ShownRecord) -> [Fact] {
+        let names = SourceNames(record.sources)
+        let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
+        let joined = Set(record.parts.filter(\.isJoined).map(\.id))
+        return record.timeline.map { entry in
+            let exchange = entry.exchange.flatMap { exchanges[$0] }
+            let text =
+                switch entry.kind {
+                case .event, .attributesSet, .unknown: entry.label
+                case .begun, .joined, .finished: ""
+                case .exchangeBegun, .exchangeFinished:
+                    exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
+                }
+            let part = FactID(source: entry.id.source, sequence: entry.part)
+            return Fact(
+                entry: entry, time: entry.timeMicroseconds.subtracting(record.summary.begunMicroseconds),
+                uncertainty: record.uncertainty(of: entry.id.source) ?? 0,
+                name: Name(kind: entry.kind, isJoined: joined.contains(part), text: text), exchange: exchange,
+                lane: names.lane(of: entry.id.source))
         }
     }
 
@@ -71,55 +81,7 @@ package struct TransactionComparison {
     }
 }
 
-private struct Side {
-    private let record: ShownRecord
-    private let lanes: SourceNames
-    private let exchanges: [FactID: TransactionRecord.Exchange]
-    let names: [TransactionComparison.Name]
-
-    init(_ record: ShownRecord) {
-        self.record = record
-        lanes = SourceNames(record.sources)
-        let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
-        let joined = Set(record.parts.filter(\.isJoined).map(\.id))
-        self.exchanges = exchanges
-        names = record.timeline.map { entry in
-            let exchange = entry.exchange.flatMap { exchanges[$0] }
-            let text =
-                switch entry.kind {
-                case .event, .attributesSet, .unknown: entry.label
-                case .begun, .joined, .finished: ""
-                case .exchangeBegun, .exchangeFinished:
-                    exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
-                }
-            return TransactionComparison.Name(
-                kind: entry.kind, isJoined: joined.contains(FactID(source: entry.id.source, sequence: entry.part)),
-                text: text)
-        }
-    }
-
-    func fact(at index: Int) -> TransactionComparison.Fact {
-        let entry = record.timeline[index]
-        return TransactionComparison.Fact(
-            entry: entry, time: entry.timeMicroseconds.subtracting(record.summary.begunMicroseconds),
-            uncertainty: record.uncertainty(of: entry.id.source) ?? 0, name: names[index],
-            exchange: entry.exchange.flatMap { exchanges[$0] }, lane: lanes.lane(of: entry.id.source))
-    }
-}
-
 extension TransactionComparison {
-    package enum Difference: Hashable {
-        /// The second transaction lacks this fact, or has fewer of them.
-        case onlyInFirst
-        /// The first transaction lacks this fact, or has fewer of them.
-        case onlyInSecond
-        case status(String, String)
-        case outcome(String, String)
-        case error(RecordedError?, RecordedError?)
-        /// The name of an attribute and its values; `nil` if it is missing.
-        case attribute(String, String?, String?)
-    }
-
     package var differentCount: Int { rows.count { !$0.differences.isEmpty || isFarOff($0) } }
 
     /// Whether a fact's time differs by more than the clocks' uncertainty and a twentieth of the length.
@@ -130,26 +92,31 @@ extension TransactionComparison {
 }
 
 extension TransactionComparison.Row {
-    /// The differences in a fixed order; empty if only the time differs.
-    package var differences: [TransactionComparison.Difference] {
-        guard let first else { return [.onlyInSecond] }
-        guard let second else { return [.onlyInFirst] }
-        var differences: [TransactionComparison.Difference] = []
-        switch first.entry.kind {
-        case .exchangeFinished:
-            let (one, other) = (
-                first.exchange?.result ?? first.entry.label, second.exchange?.result ?? second.entry.label
-            )
-            if one != other { differences.append(.status(one, other)) }
-        case .finished where first.entry.label != second.entry.label:
-            differences.append(.outcome(first.entry.words, second.entry.words))
-        default: break
+    /// The differences of the second, in words and a fixed order; empty if only the time differs.
+    package var differences: [String] {
+        guard let first else { return ["only in the second"] }
+        guard let second else { return ["only in the first"] }
+        var differences: [String] = []
+        if let one = first.result, let other = second.result, one != other {
+            differences.append("\(other) instead of \(one)")
         }
-        if first.entry.error != second.entry.error { differences.append(.error(first.entry.error, second.entry.error)) }
+        if first.entry.error != second.entry.error {
+            switch (first.entry.error.map(Words.error), second.entry.error.map(Words.error)) {
+            case (let one?, let other?): differences.append("\(other) instead of \(one)")
+            case (let one?, nil): differences.append("without \(one)")
+            case (nil, let other?): differences.append("with \(other)")
+            case (nil, nil): break
+            }
+        }
         let attributes = (first.entry.attributes, second.entry.attributes)
         for name in Set(attributes.0.keys).union(attributes.1.keys).sorted()
         where attributes.0[name] != attributes.1[name] {
-            differences.append(.attribute(name, attributes.0[name]?.description, attributes.1[name]?.description))
+            switch (attributes.0[name], attributes.1[name]) {
+            case (let one?, let other?): differences.append("\(name)=\(other) instead of \(one)")
+            case (let one?, nil): differences.append("without \(name)=\(one)")
+            case (nil, let other?): differences.append("\(name)=\(other), which the first has not")
+            case (nil, nil): break
+            }
         }
         return differences
     }
@@ -161,6 +128,17 @@ extension TransactionComparison.Row {
     }
 
     package var uncertaintyMicroseconds: Int64 { (first?.uncertainty ?? 0) + (second?.uncertainty ?? 0) }
+}
+
+extension TransactionComparison.Fact {
+    /// The status of an exchange, or the outcome; `nil` for a fact that ends nothing.
+    package var result: String? {
+        switch entry.kind {
+        case .finished: entry.words
+        case .exchangeFinished: exchange?.result ?? entry.words
+        case .event, .attributesSet, .begun, .joined, .exchangeBegun, .unknown: nil
+        }
+    }
 }
 
 extension TransactionRecord.Entry {

@@ -16,8 +16,7 @@ struct TransactionComparisonPage {
             ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
         let shown = [first, second].map { ShownRecord($0, clocks: clocks) }
         let comparison = TransactionComparison(shown[0], shown[1])
-        let table = TransactionComparisonTable(
-            comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
+        let table = TransactionComparisonTable(comparison)
         // Runs keep the pictures of many requests short. The table below has the events of others.
         var waterfalls = shown.map {
             Waterfall($0, names: SourceNames($0.sources), isDetailed: $0.exchanges.count > 40)
@@ -143,12 +142,10 @@ extension ShownClocks {
 
 struct TransactionComparisonTable {
     private let comparison: TransactionComparison
-    private let names: (SourceNames, SourceNames)
     private let scale: TimeScale
 
-    init(_ comparison: TransactionComparison, names: (SourceNames, SourceNames)) {
+    init(_ comparison: TransactionComparison) {
         self.comparison = comparison
-        self.names = names
         let times = comparison.rows.flatMap { [$0.first?.time, $0.second?.time] }.compactMap(\.self)
         scale = TimeScale(longest: times.map { abs($0) }.max() ?? 0)
     }
@@ -166,13 +163,12 @@ struct TransactionComparisonTable {
     private func row(_ row: TransactionComparison.Row) -> HTML {
         guard let fact = row.first ?? row.second else { return "" }
         let lane = min(fact.lane, 3)
-        let differences = row.differences
         let classes: HTML = "\("l\(lane)", if: lane > 0)\(" one", if: row.first == nil || row.second == nil)"
-        let isTold = !differences.isEmpty || comparison.isFarOff(row)
+        let isTold = !row.differences.isEmpty || comparison.isFarOff(row)
         return """
 
             <tr class="\(classes)"><th scope=row class=\(fact.entry.kind.mark)>\(label(of: fact))\(cell(row.first))\(cell(row.second))\
-            <td\(" class=differs", if: isTold)>\(words(row, differences))
+            <td\(" class=differs", if: isTold)>\(words(row))
             """
     }
 
@@ -189,40 +185,18 @@ struct TransactionComparisonTable {
 
     private func cell(_ fact: TransactionComparison.Fact?) -> HTML {
         guard let fact else { return "<td><i>-</i>" }
-        let result =
-            switch fact.entry.kind {
-            case .finished: fact.entry.words
-            case .exchangeFinished: fact.exchange?.result ?? fact.entry.words
-            case .event, .attributesSet, .begun, .joined, .exchangeBegun, .unknown: ""
-            }
-        let (small, time): (HTML, String) = ("<small>\(result)</small>", fact.time == 0 ? "0" : scale.text(fact.time))
-        return "<td>\(time)\(small, if: !result.isEmpty)"
+        let small: HTML = fact.result.map { "<small>\($0)</small>" } ?? ""
+        return "<td>\(fact.time == 0 ? "0" : scale.text(fact.time))\(small)"
     }
 
-    private func words(_ row: TransactionComparison.Row, _ differences: [TransactionComparison.Difference]) -> String {
-        var words = differences.map { difference in
-            switch difference {
-            case .onlyInFirst: "only in the first"
-            case .onlyInSecond: "only in the second"
-            case .status(let one, let other), .outcome(let one, let other): "\(other) instead of \(one)"
-            case .error(let one?, let other?): "\(Words.error(other)) instead of \(Words.error(one))"
-            case .error(let one?, nil): "without \(Words.error(one))"
-            case .error(nil, let other?): "with \(Words.error(other))"
-            case .error(nil, nil): ""
-            case .attribute(let name, let one, let other): Self.attribute(name, one, other)
-            }
-        }
+    private func words(_ row: TransactionComparison.Row) -> String {
+        var words = row.differences
         if let later = row.laterMicroseconds, later != 0 {
             let uncertainty = row.uncertaintyMicroseconds
             let doubt = uncertainty == 0 ? "" : " ± \(Words.duration(uncertainty))"
             words.append("\(Words.duration(abs(later)))\(doubt) \(later < 0 ? "earlier" : "later")")
         }
         return words.joined(separator: " · ")
-    }
-
-    private static func attribute(_ name: String, _ one: String?, _ other: String?) -> String {
-        guard let other else { return "without \(name)=\(one ?? "")" }
-        return "\(name)=\(other)" + (one.map { " instead of \($0)" } ?? ", which the first has not")
     }
 }
 
