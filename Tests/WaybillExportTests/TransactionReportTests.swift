@@ -136,13 +136,13 @@ import WaybillStore
     @Test func partsThatCausedEachOtherAreDrawnOnce() {
         var record = HostileText.records[0]
         record.parts[0].cause = record.exchanges[0].id
-        let bars = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).bars
+        let bars = Waterfall(ShownRecord(record)).bars
         #expect(bars.map(\.kind) == [.part, .exchange])
     }
 
     @Test func whatARequestCausedStandsBelowIt() throws {
         let record = try login()
-        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record))
         #expect(waterfall.bars.map(\.label) == ["app", "POST /login", "server"])
         #expect(waterfall.bars.map(\.depth) == [0, 1, 2])
         #expect(waterfall.bars.map(\.hasFailed) == [true, true, false])
@@ -157,16 +157,17 @@ import WaybillStore
         record.exchanges[0].transfer.webSocket = Fact.WebSocket(
             sentMessageCount: 1, receivedMessageCount: 1,
             messages: times.map { .init(atMicroseconds: $0, isSent: $0 == times[0], isText: true, byteCount: 12) })
-        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
+        var waterfall = Waterfall(ShownRecord(record))
+        waterfall.address = { $0 }
         #expect(waterfall.bars[1].events.map(\.time) == times)
-        #expect(waterfall.figure([], WaterfallTexts(address: { $0 })).text.contains("<title>received 12 B</title>"))
+        #expect(waterfall.figure().text.contains("<title>received 12 B</title>"))
     }
 
     @Test func thePictureOfAMomentHasALength() {
         var record = HostileText.records[0]
         record.timeline = []
         record.exchanges = []
-        #expect(Waterfall(ShownRecord(record), names: SourceNames([])).span.count == 2)
+        #expect(Waterfall(ShownRecord(record)).span.count == 2)
         #expect(!Self.html(TransactionReport(records: [record])).isEmpty)
     }
 

@@ -7,13 +7,12 @@ import WaybillQueries
 /// The facts of a transaction, with a line for each, and a lane for each source. The first source is leftmost.
 struct TimelineText {
     private let record: ShownRecord
-    private let names: SourceNames
+    private var names: SourceNames { record.names }
     private let exchanges: [FactID: TransactionRecord.Exchange]
     private let parts: [FactID: TransactionRecord.Part]
 
     init(_ record: ShownRecord) {
         self.record = record
-        names = SourceNames(record.sources)
         exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         parts = Dictionary(record.parts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }

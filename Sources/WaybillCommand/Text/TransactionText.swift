@@ -6,11 +6,10 @@ import WaybillQueries
 
 struct TransactionText {
     let record: ShownRecord
-    private let names: SourceNames
+    private var names: SourceNames { record.names }
 
     init(_ record: Redacted<TransactionRecord>, clocks: ShownClocks = .aligned) {
         self.record = ShownRecord(record.value, clocks: clocks)
-        names = SourceNames(record.value.sources)
     }
 
     /// - Parameter width: The columns of the waterfall. The timeline takes as many as it needs.
@@ -50,7 +49,7 @@ struct TransactionText {
         }
         let isCut = record.family?.isCut == true
         add("note", isCut ? "More transactions are above or below it than are shown." : nil, .yellow)
-        add("clocks", record.clockWords(names))
+        add("clocks", record.clockWords)
         add("note", record.beginningWords, .yellow)
         return table
     }

@@ -13,8 +13,8 @@ struct WaterfallText {
     private static let narrowest = 24
 
     init(_ record: ShownRecord) {
-        names = SourceNames(record.sources)
-        waterfall = Waterfall(record, names: names)
+        names = record.names
+        waterfall = Waterfall(record)
     }
 
     func lines(_ palette: Palette, width: Int) -> [String] {

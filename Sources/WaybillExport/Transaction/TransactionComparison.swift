@@ -35,7 +35,6 @@ package struct TransactionComparison {
     }
 
     private static func facts(of record: ShownRecord) -> [Fact] {
-        let names = SourceNames(record.sources)
         let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
         let joined = Set(record.parts.filter(\.isJoined).map(\.id))
         return record.timeline.map { entry in
@@ -52,7 +51,7 @@ package struct TransactionComparison {
                 entry: entry, time: entry.timeMicroseconds.subtracting(record.summary.begunMicroseconds),
                 uncertainty: record.uncertainty(of: entry.id.source) ?? 0,
                 name: Name(kind: entry.kind, isJoined: joined.contains(part), text: text), exchange: exchange,
-                lane: names.lane(of: entry.id.source))
+                lane: record.names.lane(of: entry.id.source))
         }
     }
 

@@ -5,7 +5,6 @@ package import WaybillQueries
 /// One transaction as a list line that expands to a waterfall, a timeline and requests.
 package struct TransactionSection {
     private let record: ShownRecord
-    private let names: SourceNames
     private let timeZone: TimeZone
     private let bodies: [FactID: ExchangeBodies]
     private let excerpt: Waterfall.Excerpt
@@ -22,7 +21,6 @@ package struct TransactionSection {
         self.timeZone = timeZone
         (self.excerpt, self.address) = (excerpt, address)
         self.linked = linked
-        names = SourceNames(record.sources)
     }
 
     /// A closed line. A script draws its content when it opens, because a browser keeps `noscript` as one text.
@@ -35,10 +33,10 @@ package struct TransactionSection {
     }
 
     package var content: HTML {
-        var waterfall = Waterfall(record, names: names, isDetailed: true)
+        var waterfall = Waterfall(record, isDetailed: true)
         waterfall.select(excerpt)
-        let texts = WaterfallTexts(details: details, address: address, excerpt: excerpt)
-        return "<div class=in>\(waterfall.html(texts))\(facts)</div>"
+        (waterfall.details, waterfall.address) = (details, address)
+        return "<div class=in>\(waterfall.html)\(facts)</div>"
     }
 
     private var hasPages: Bool { address != nil }
@@ -53,7 +51,7 @@ package struct TransactionSection {
     }
 
     private var facts: HTML {
-        let times: HTML = record.clockWords(names).map { "<p>\($0)\n" } ?? ""
+        let times: HTML = record.clockWords.map { "<p>\($0)\n" } ?? ""
         let sampled: HTML = Words.sampling(of: record.summary).map { "<p>Sampled: \($0)\n" } ?? ""
         let note: HTML = record.beginningWords.map { "<p class=note>\($0)\n" } ?? ""
         let left: HTML =
@@ -117,7 +115,7 @@ package struct TransactionSection {
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
         return
-            "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)\(ownTime(of: part))"
+            "<li\(record.names.laneAttribute(of: part.id.source))><b>\(record.names[part.id.source])</b> \(words)\(ownTime(of: part))"
     }
 
     private func ownTime(of part: TransactionRecord.Part) -> HTML {

@@ -1,65 +1,56 @@
 import WaybillCore
 import WaybillQueries
 
-/// The text and the links of a waterfall's rows, as far as other parts of a page know them.
-package struct WaterfallTexts {
-    /// Returns the content of a request's row; `nil` for rows that do not open.
-    var details: (FactID) -> HTML? = { _ in nil }
-    /// Returns the address of the page that shows a row; `nil` in a file, which shows all rows and links to none.
-    var address: ((String) -> String)?
-    var excerpt = Waterfall.Excerpt()
-}
-
 /// Draws labels as text, which wraps and is searchable, and bars as SVG.
 extension Waterfall {
-    func html(_ texts: WaterfallTexts) -> HTML {
+    var html: HTML {
         let gaps = gaps
-        return "\(figure(gaps, texts))\(gaps.map(words))"
+        return "\(figure(gaps))\(gaps.map(words))"
     }
 
-    package func figure(_ gaps: [Gap] = [], _ texts: WaterfallTexts = WaterfallTexts()) -> HTML {
+    package func figure(_ gaps: [Gap] = []) -> HTML {
         let shades: HTML = "<g>\(gaps.map(shade))</g>"
         let isLong = unfolded.count > Self.longCount
-        let page = texts.address == nil ? Page(rows: bars, range: bars.indices) : page(at: texts.excerpt.at)
+        let page = address == nil ? Page(rows: bars, range: bars.indices) : page(at: at)
         return """
-            <figure><figcaption>\(caption(page, texts))</figcaption>\(overview, if: isLong)\
-            <div class=axis>\(errorLink(page, texts))<svg>\(axis)</svg></div>\
-            <div class=bars><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg>\(list(page, texts))</div>\
-            \(others(page, texts))</figure>
+            <figure><figcaption>\(caption(page))</figcaption>\(overview, if: isLong)\
+            <div class=axis>\(errorLink(page))<svg>\(axis)</svg></div>\
+            <div class=bars><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg>\(list(page))</div>\
+            \(others(page))</figure>
 
             """
     }
 
-    private func others(_ page: Page, _ texts: WaterfallTexts) -> HTML {
-        guard let address = texts.address else { return "" }
+    private func others(_ page: Page) -> HTML {
+        guard let address else { return "" }
         let before = page.before.map { " <a rel=prev href=\"\(address($0))\">Earlier rows</a>" as HTML }
         let after = page.after.map { " <a rel=next href=\"\(address($0))\">Later rows</a>" as HTML }
         return "\([before, after].compactMap(\.self))"
     }
 
-    private func caption(_ page: Page, _ texts: WaterfallTexts) -> HTML {
+    private func caption(_ page: Page) -> HTML {
         let (start, end) = (span.lowerBound.subtracting(origin), span.upperBound.subtracting(origin))
         let scale: HTML = "Scale: \(Words.roundDuration(start)) to \(Words.roundDuration(end))."
         guard page.range.count < bars.count else { return scale }
         let place: HTML = "Rows \(page.range.lowerBound + 1) to \(page.range.upperBound) of \(bars.count)."
-        return "\(place)\(others(page, texts)) \(scale)"
+        return "\(place)\(others(page)) \(scale)"
     }
 
-    private func errorLink(_ page: Page, _ texts: WaterfallTexts) -> HTML {
-        guard texts.address != nil, let first = errors.first else { return "" }
+    private func errorLink(_ page: Page) -> HTML {
+        guard address != nil, let first = errors.first else { return "" }
         return
-            "<a class=next href=\"\(place(of: first, page, texts))\">First of \(Words.count(errors.count, "error"))</a>"
+            "<a class=next href=\"\(place(of: first, page))\">First of \(Words.count(errors.count, "error"))</a>"
     }
 
     /// A reference within the page if it shows the row, or else to another page.
-    private func place(of key: String, _ page: Page, _ texts: WaterfallTexts) -> String {
+    private func place(of key: String, _ page: Page) -> String {
         let isHere = page.rows.contains { self.key(of: $0) == key }
-        return (isHere ? "" : texts.address?(key) ?? "") + "#\(key)"
+        return (isHere ? "" : address?(key) ?? "") + "#\(key)"
     }
 
     /// The rows, with those of a part inside it, which readers can fold. Untrusted input determines the depth.
-    private func list(_ page: Page, _ texts: WaterfallTexts) -> HTML {
-        let errors = texts.address == nil ? [] : errors
+    private func list(_ page: Page) -> HTML {
+        let errors = address == nil ? [] : errors
         let following = Dictionary(zip(errors, errors.dropFirst())) { first, _ in first }
         var html: HTML = "<ol>"
         var open: [Int] = []
@@ -68,13 +59,13 @@ extension Waterfall {
                 html += "</ol></details>"
                 open.removeLast()
             }
-            let next = following[key(of: bar)].map { place(of: $0, page, texts) }
+            let next = following[key(of: bar)].map { place(of: $0, page) }
             let isAbove = index + 1 < page.rows.count && page.rows[index + 1].depth > bar.depth
             guard bar.kind == .part, isAbove, open.count < Self.nestedDepth else {
-                html += row(bar, texts, next: next)
+                html += row(bar, next: next)
                 continue
             }
-            html += "\(item(bar, texts))<details open><summary>\(line(of: bar, texts))</summary><ol>"
+            html += "\(item(bar))<details open><summary>\(line(of: bar))</summary><ol>"
             open.append(bar.depth)
         }
         for _ in open { html += "</ol></details>" }
@@ -83,13 +74,13 @@ extension Waterfall {
 
     private static let nestedDepth = 8
 
-    private func row(_ bar: Bar, _ texts: WaterfallTexts, next: String? = nil) -> HTML {
+    private func row(_ bar: Bar, next: String? = nil) -> HTML {
         let link: HTML = next.map { " <a class=next href=\"\($0)\">Next error</a>" } ?? ""
-        let (item, line) = (item(bar, texts), line(of: bar, texts))
+        let (item, line) = (item(bar), line(of: bar))
         let content: HTML? =
             switch bar.kind {
-            case .run: "<ol>\(bar.members.map { row($0, texts) })</ol>"
-            case .exchange: bar.fact.flatMap(texts.details)
+            case .run: "<ol>\(bar.members.map { row($0) })</ol>"
+            case .exchange: bar.fact.flatMap(details)
             case .part, .child, .event: nil
             }
         if let content {
@@ -99,9 +90,9 @@ extension Waterfall {
         return "\(item)<div>\(line)</div>\("<p>\(remark)</p>", if: !remark.bytes.isEmpty)\n"
     }
 
-    private func item(_ bar: Bar, _ texts: WaterfallTexts) -> HTML {
+    private func item(_ bar: Bar) -> HTML {
         let (lane, depth) = (min(bar.lane, 3), min(bar.depth, 4))
-        let anchor: HTML = texts.address == nil ? "" : " id=\"\(key(of: bar))\""
+        let anchor: HTML = address == nil ? "" : " id=\"\(key(of: bar))\""
         return "<li class=\"\(kind(of: bar))\(" l\(lane)", if: lane > 0)\(" d\(depth)", if: depth > 0)\"\(anchor)>"
     }
 
@@ -115,8 +106,8 @@ extension Waterfall {
         }
     }
 
-    private func line(of bar: Bar, _ texts: WaterfallTexts) -> HTML {
-        let isLinked = texts.address != nil
+    private func line(of bar: Bar) -> HTML {
+        let isLinked = address != nil
         let label: HTML =
             isLinked
             ? bar.transaction.map { "<a href=\"\($0.description)\">\(bar.label)</a>" } ?? "\(short(bar))"

@@ -97,6 +97,7 @@ extension Waterfall {
 
     /// Keeps the rows that overlap a span and contain a text, and the parts above them.
     package mutating func select(_ excerpt: Excerpt) {
+        at = excerpt.at
         let start = min(max(whole.lowerBound.adding(excerpt.from ?? 0), whole.lowerBound), whole.upperBound - 1)
         let end = excerpt.to.map { whole.lowerBound.adding($0) } ?? whole.upperBound
         span = start...min(max(end, start + 1), whole.upperBound)

@@ -52,8 +52,14 @@ package struct Waterfall {
     package var span: ClosedRange<Int64>
     let whole: ClosedRange<Int64>
 
+    /// Returns the content of a request's row; `nil` for rows that do not open.
+    var details: (FactID) -> HTML? = { _ in nil }
+    /// Returns the address of the page that shows a row; `nil` in a file, which shows all rows and links to none.
+    var address: ((String) -> String)?
+    /// The key of a row on the wanted page; `nil` for the first page.
+    var at: String?
+
     let record: ShownRecord
-    let names: SourceNames
     private let isDetailed: Bool
     private let entries: [FactID: [TransactionRecord.Entry]]
     private let exchanges: [FactID: [TransactionRecord.Exchange]]
@@ -64,9 +70,8 @@ package struct Waterfall {
     private var drawnTransactions: Set<GUID> = []
 
     /// - Parameter isDetailed: Whether events have bars, and similar bars become runs.
-    package init(_ record: ShownRecord, names: SourceNames, isDetailed: Bool = false) {
+    package init(_ record: ShownRecord, isDetailed: Bool = false) {
         self.record = record
-        self.names = names
         self.isDetailed = isDetailed
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
@@ -101,6 +106,8 @@ package struct Waterfall {
         let begun = record.summary.begunMicroseconds
         return span.lowerBound - begun...span.upperBound - begun
     }
+
+    var names: SourceNames { record.names }
 
     package mutating func widen(to reach: ClosedRange<Int64>) {
         let begun = record.summary.begunMicroseconds

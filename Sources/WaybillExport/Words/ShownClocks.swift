@@ -13,11 +13,13 @@ package struct ShownRecord {
     package let clocks: ShownClocks
     /// `nil` for a single source.
     package let offsets: ClockAlignment?
+    package let names: SourceNames
     private let record: TransactionRecord
 
     package init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
         self.clocks = clocks
         offsets = record.clocks
+        names = SourceNames(record.sources)
         self.record = clocks == .aligned ? record.aligned : record
     }
 
@@ -41,7 +43,7 @@ package struct ShownRecord {
     package var beginningWords: String? { Words.beginning(of: record) }
 
     /// Explains in a sentence whose clock is shown; `nil` for a single source.
-    package func clockWords(_ names: SourceNames) -> String? {
+    package var clockWords: String? {
         guard let offsets else { return nil }
         let unknown = record.sources.map(\.id).filter { $0 != offsets.reference && offsets[$0] == nil }
         if offsets.offsets.isEmpty {

@@ -18,9 +18,7 @@ struct TransactionComparisonPage {
         let comparison = TransactionComparison(shown[0], shown[1])
         let table = TransactionComparisonTable(comparison)
         // Runs keep the pictures of many requests short. The table below has the events of others.
-        var waterfalls = shown.map {
-            Waterfall($0, names: SourceNames($0.sources), isDetailed: $0.exchanges.count > 40)
-        }
+        var waterfalls = shown.map { Waterfall($0, isDetailed: $0.exchanges.count > 40) }
         let reach = waterfalls.map(\.reach)
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
         let notes = notes(on: second)
@@ -90,7 +88,7 @@ struct TransactionComparisonPage {
             [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(
                 separator: " ")
         }
-        let times = ShownRecord(record, clocks: clocks).clockWords(SourceNames(record.sources)).map { " · \($0)" } ?? ""
+        let times = ShownRecord(record, clocks: clocks).clockWords.map { " · \($0)" } ?? ""
         return """
             <section class="t \(summary.outcome.name)"><h2>\(place): \(summary.outcome.icon)\(summary.useCaseName) \
             <em>\(Words.outcome(summary.outcome))</em> <data>\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")</data> \

@@ -33,7 +33,7 @@ import WaybillQueries
         let retry = child("retry", of: payment.id, at: 500, took: 50)
         let sync = child("sync", of: record.summary.id, at: 900, took: nil, .open)
         record.family = .init(above: [], below: [payment, retry, sync])
-        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record))
         #expect(waterfall.bars.map(\.label) == ["shop", "GET /cart", "payment", "retry", "GET /receipt", "sync"])
         #expect(waterfall.bars.map(\.depth) == [0, 1, 1, 2, 1, 1])
         #expect(waterfall.bars.map(\.kind) == [.part, .exchange, .child, .child, .exchange, .child])
@@ -46,7 +46,7 @@ import WaybillQueries
     @Test mutating func whatGoesOnLongAfterDoesNotPressTheRestIntoACorner() {
         record.family = .init(
             above: [], below: [child("sync", of: record.summary.id, at: 900, took: 3_600_000_000)])
-        let waterfall = Waterfall(ShownRecord(record), names: SourceNames(record.sources))
+        let waterfall = Waterfall(ShownRecord(record))
         #expect(waterfall.span == begun...begun + 2_000)
     }
 
@@ -61,7 +61,7 @@ import WaybillQueries
         itself.id = record.summary.id
         record.family = .init(above: [], below: [one, two, again, itself])
         #expect(
-            Waterfall(ShownRecord(record), names: SourceNames(record.sources)).bars.filter { $0.kind == .child }.count
+            Waterfall(ShownRecord(record)).bars.filter { $0.kind == .child }.count
                 == 2)
     }
 

@@ -24,13 +24,12 @@ import WaybillCore
 
     @Test func alignedTheServersShareLiesInsideTheRequest() throws {
         let record = run(offset: ahead)
-        let names = SourceNames(record.sources)
-        let aligned = Waterfall(ShownRecord(record), names: names)
+        let aligned = Waterfall(ShownRecord(record))
         #expect(aligned.span == 1_000_000_000...1_000_010_000)
         #expect(aligned.bars.map(\.label) == ["shop", "POST /login", "server"])
         #expect(aligned.bars.map(\.start) == [1_000_000_000, 1_000_001_000, 1_000_003_000])
         #expect(aligned.bars.map(\.uncertainty) == [nil, nil, 1200])
-        let raw = Waterfall(ShownRecord(record, clocks: .raw), names: names)
+        let raw = Waterfall(ShownRecord(record, clocks: .raw))
         #expect(raw.span.upperBound == 1_300_007_000)
         #expect(raw.bars.allSatisfy { $0.uncertainty == nil })
         #expect(raw.gaps.isEmpty, "Nobody waited: the clocks are apart.")
@@ -38,15 +37,14 @@ import WaybillCore
 
     @Test func theUncertaintyIsDrawnWithItsWidth() {
         let record = run(offset: ahead)
-        let names = SourceNames(record.sources)
-        let html = Waterfall(ShownRecord(record), names: names).figure().text
+        let html = Waterfall(ShownRecord(record)).figure().text
         #expect(
             html.contains(
                 "<g class=u><title>Its beginning ± 1.20 ms</title><rect x=18% width=24% /><rect x=18% /><rect x=42% /></g>"
             ))
         #expect(html.matches(of: #/class=u>/#).count == 1)
         #expect(
-            !Waterfall(ShownRecord(record, clocks: .raw), names: names).figure().text.contains(
+            !Waterfall(ShownRecord(record, clocks: .raw)).figure().text.contains(
                 "class=u>"))
     }
 
@@ -78,7 +76,7 @@ import WaybillCore
         var record = run(offset: ahead)
         record.sources.append(
             TransactionRecord.Source(id: GUID(), app: "printer", appVersion: "", device: "", os: "", osVersion: ""))
-        let words = ShownRecord(record).clockWords(SourceNames(record.sources))
+        let words = ShownRecord(record).clockWords
         #expect(words == "Times are aligned to the clock of shop; those of printer are raw.")
     }
 
@@ -122,7 +120,7 @@ import WaybillCore
         }
         for clocks in ShownClocks.allCases {
             let shown = ShownRecord(record, clocks: clocks)
-            let bars = Waterfall(shown, names: SourceNames(record.sources), isDetailed: true).bars
+            let bars = Waterfall(shown, isDetailed: true).bars
             #expect(bars.first { $0.url == "https://db.example.com/" }?.note == "200 · 2.00 ms", "\(clocks)")
         }
     }
@@ -146,7 +144,7 @@ import WaybillCore
                     closedMicroseconds: 2, sentByteCount: nil, receivedByteCount: nil, requestHeaderFields: [],
                     responseHeaderFields: [], error: nil))
         }
-        let bars = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).bars
+        let bars = Waterfall(ShownRecord(record)).bars
         #expect(bars.count == 40_000 && bars.last?.depth == 39_999)
     }
 

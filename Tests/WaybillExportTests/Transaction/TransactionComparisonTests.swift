@@ -150,7 +150,7 @@ import WaybillStore
         var (first, second) = (Run(begun: 1_000_000), Run(begun: 50_000_000))
         first.close("succeeded", at: 1000)
         second.close("succeeded", at: 9000)
-        var pictures = [first, second].map { Waterfall(ShownRecord($0.record), names: SourceNames($0.record.sources)) }
+        var pictures = [first, second].map { Waterfall(ShownRecord($0.record)) }
         pictures[0].widen(to: pictures[1].reach)
         #expect(pictures[0].span == 1_000_000...1_009_000)
         pictures[1].widen(to: pictures[0].reach)

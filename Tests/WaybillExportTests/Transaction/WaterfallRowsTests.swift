@@ -8,7 +8,7 @@ import WaybillQueries
 /// Rows that a run may replace. Breaks when the one failed request is hidden among 99 successful ones.
 @Suite(.timeLimit(.minutes(5))) struct WaterfallRowsTests {
     private func waterfall(_ run: Run) -> Waterfall {
-        Waterfall(ShownRecord(run.record), names: SourceNames(run.record.sources), isDetailed: true)
+        Waterfall(ShownRecord(run.record), isDetailed: true)
     }
 
     private func requests(_ count: Int, failing: Set<Int> = []) -> Run {

@@ -215,18 +215,18 @@ import WaybillStore
     @Test func aTimeWithoutAnythingIsNamed() {
         let record = record(
             [(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
-        let gaps = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).gaps
-        #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
-        let html = Waterfall(ShownRecord(record), names: SourceNames(record.sources)).html(
-            WaterfallTexts(address: { $0 })
+        var waterfall = Waterfall(ShownRecord(record))
+        waterfall.address = { $0 }
+        #expect(
+            waterfall.gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
+        #expect(
+            waterfall.html.text.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too."
         )
-        .text
-        #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
     }
 
     @Test func aTimeInWhichARequestWasUnderWayIsNone() {
         let record = record([(0, "begun"), (62_000, "succeeded")], exchange: 1000...60_000)
-        #expect(Waterfall(ShownRecord(record), names: SourceNames(record.sources)).gaps.isEmpty)
+        #expect(Waterfall(ShownRecord(record)).gaps.isEmpty)
     }
 
     private func record(_ times: [(Int64, String)], exchange: ClosedRange<Int64>?) -> TransactionRecord {
