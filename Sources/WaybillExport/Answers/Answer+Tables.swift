@@ -119,9 +119,8 @@ extension SummaryAnswer {
         ]
         fields += TransactionOutcome.allCases.map { outcome in
             let isShown = outcome != .succeeded && useCases.contains { $0.outcomes[outcome] != nil }
-            return Field(outcome.name, isShown ? Words.outcome(outcome) : nil) { summary in
-                guard let count = summary.outcomes[outcome] else { return .count(0, as: "-", .faint) }
-                return .count(count, .outcome(outcome))
+            return Field(outcome.name, isShown ? Words.outcome(outcome) : nil) {
+                .positive($0.outcomes[outcome] ?? 0, .outcome(outcome))
             }
         }
         let starts = useCases.flatMap(\.rates).map(\.startMicroseconds)

@@ -131,6 +131,12 @@ extension AnswerTable.Cell {
     }
 
     static let empty = Self(value: .text(nil), shown: "")
+    /// A zero that is nothing to look at.
+    static let zero = count(0, as: "-", .faint)
+
+    static func positive(_ count: some BinaryInteger, _ tone: AnswerTable.Tone) -> Self {
+        count > 0 ? .count(count, tone) : zero
+    }
 
     func listing(
         _ conditions: [FilterCondition] = [], where parameters: [(name: String, value: String)] = [],

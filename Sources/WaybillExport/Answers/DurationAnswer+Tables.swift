@@ -114,14 +114,9 @@ extension DurationSegment {
         ]
         fields += Field.numbers({ $0 }, titles: ["p50", "p95"])
         fields += TransactionOutcome.allCases.filter { outcomes[$0] != nil }.map { outcome in
-            Field(nil, Words.outcome(outcome)) { step in
-                let count = step.outcomes[outcome] ?? 0
-                return count > 0 ? .count(count, .outcome(outcome)) : .count(0, as: "-", .faint)
-            }
+            Field(nil, Words.outcome(outcome)) { .positive($0.outcomes[outcome] ?? 0, .outcome(outcome)) }
         }
-        if withoutEnd > 0 {
-            fields.append(Field(nil, "No end") { .count($0.withoutEnd, as: $0.withoutEnd > 0 ? nil : "-", .faint) })
-        }
+        if withoutEnd > 0 { fields.append(Field(nil, "No end") { .positive($0.withoutEnd, .faint) }) }
         var table = AnswerTable(rows, fields)
         table.spare = TransactionOutcome.allCases.reversed().map(Words.outcome).filter { $0 != "failed" } + ["No end"]
         table.addBars(rows.map(\.bar), of: max(1, longest))
@@ -132,7 +127,7 @@ extension DurationSegment {
 extension DurationSegment.Step {
     fileprivate var failedShare: AnswerTable.Cell {
         let failed = outcomes[.failed] ?? 0
-        return failed > 0 ? .share(failed, of: statistics.count, .bad) : .count(0, as: "-", .faint)
+        return failed > 0 ? .share(failed, of: statistics.count, .bad) : .zero
     }
 
     /// p50, and what p95 is above it.

@@ -1,6 +1,10 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillQueries
 import WaybillStore
+
+extension Redacted<NetworkAnswer> {
+    package func table(_ question: NetworkQuestion) -> AnswerTable { value.tables(question)[0] }
+}
 
 extension NetworkAnswer {
     private typealias Sort = NetworkQuestion.Sort
@@ -12,13 +16,10 @@ extension NetworkAnswer {
             Field("role") { .text($0.role.name) }, Field("host") { .text($0.host) }, Field("path") { .text($0.path) },
             Field("method") { .text($0.method) }, Field(nil, Sort.name.title, .name) { .text($0.title, .strong) },
             Field("count", Sort.count.title) { .count($0.count) },
-            Field(nil, Sort.errors.title) { group in
-                guard group.failingCount > 0 else { return .count(0, as: "-", .faint) }
-                return .share(group.failingCount, of: group.count, .bad)
+            Field(nil, Sort.errors.title) {
+                $0.failingCount > 0 ? .share($0.failingCount, of: $0.count, .bad) : .zero
             },
-            Field(nil, Sort.timeouts.title) { group in
-                group.timeoutCount > 0 ? .count(group.timeoutCount, .bad) : .count(0, as: "-", .faint)
-            },
+            Field(nil, Sort.timeouts.title) { .positive($0.timeoutCount, .bad) },
         ]
         let statuses: [(name: String, title: String?, count: KeyPath<NetworkGroup.StatusCounts, Int64>)] = [
             ("successful", nil, \.successful), ("redirection", nil, \.redirection),
@@ -26,10 +27,7 @@ extension NetworkAnswer {
             ("none", "None", \.none),
         ]
         fields += statuses.map { status in
-            Field(status.name, status.title) { group in
-                let count = group.statuses[keyPath: status.count]
-                return count > 0 ? .count(count, .bad) : .count(0, as: "-", .faint)
-            }
+            Field(status.name, status.title) { .positive($0.statuses[keyPath: status.count], .bad) }
         }
         fields += Field.durations({ $0.succeeded }, prefix: nil, titles: [Sort.p50, .p95, .p99].map(\.title))
         fields += [

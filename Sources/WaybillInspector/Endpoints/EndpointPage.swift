@@ -5,8 +5,7 @@ import WaybillQueries
 
 struct EndpointPage {
     let redacted: Redacted<NetworkAnswer>
-    let table: AnswerTable?
-    let step: Int64
+    let question: NetworkQuestion
     let frame: InspectorFrame
     private var answer: NetworkAnswer { redacted.value }
 
@@ -29,10 +28,11 @@ struct EndpointPage {
     }
 
     private var content: HTML {
-        guard let group, let table, let row = table.rows.first else {
+        guard let group else {
             return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
-        let figures = zip(table.columns, row.cells).compactMap { column, cell in
+        let table = redacted.table(question)
+        let figures = zip(table.columns, table.rows[0].cells).compactMap { column, cell in
             column.kind == .number ? column.title.map { ($0, PlainTable.content(cell)) } : nil
         }
         let weighed: HTML = answer.weighed.map { "<p class=hint>\($0.sentence)</p>\n" } ?? ""
@@ -97,5 +97,5 @@ extension EndpointPage {
         ).html
     }
 
-    private var words: FixedSteps { FixedSteps(each: step, in: frame.timeZone) }
+    private var words: FixedSteps { FixedSteps(each: question.stepMicroseconds ?? 1, in: frame.timeZone) }
 }

@@ -5,7 +5,6 @@ import WaybillQueries
 struct EndpointsPage {
     let redacted: Redacted<NetworkAnswer>
     let question: NetworkQuestion
-    let table: AnswerTable?
     var volume: VolumeChart?
     let frame: InspectorFrame
     private var answer: NetworkAnswer { redacted.value }
@@ -29,13 +28,13 @@ struct EndpointsPage {
             """
         return """
             <h1>Endpoints</h1>
-            \(form.html)<div class=line><p class=hint>\(notes)</p>\(file, if: table != nil)</div>
+            \(form.html)<div class=line><p class=hint>\(notes)</p>\(file, if: !answer.groups.isEmpty)</div>
             \(volume?.html ?? "")\(list)
             """
     }
 
     private var notes: HTML {
-        guard table != nil else { return "" }
+        guard !answer.groups.isEmpty else { return "" }
         let sentences = [
             "Errors are requests that failed or have a status of 400 or more.",
             "p50, p95 and p99 are of successes; “All” also counts errors and timeouts.", answer.otherSentence,
@@ -45,9 +44,10 @@ struct EndpointsPage {
     }
 
     private var list: HTML {
-        guard let table else {
+        guard !answer.groups.isEmpty else {
             return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
+        let table = redacted.table(question)
         let columns = NetworkQuestion.Sort.allCases.compactMap { sort in
             table.columns.firstIndex { $0.title == sort.title }.map { (sort: sort, index: $0) }
         }.sorted { ($0.sort == .name ? 0 : 1, $0.index) < ($1.sort == .name ? 0 : 1, $1.index) }

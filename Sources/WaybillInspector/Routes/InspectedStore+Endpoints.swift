@@ -14,7 +14,7 @@ extension InspectedStore {
         let volume = answer.groups.isEmpty ? nil : try await volume(conditions, of: .exchanges)
         return .page(
             EndpointsPage(
-                redacted: redactor.redacted(answer), question: question, table: table(question, answer), volume: volume,
+                redacted: redactor.redacted(answer), question: question, volume: volume,
                 frame: frame
             ).html, status: frame.status)
     }
@@ -36,10 +36,8 @@ extension InspectedStore {
         }
         let answer = found ?? NetworkAnswer(exchanges: 0, groups: [])
         return .page(
-            EndpointPage(
-                redacted: redactor.redacted(answer), table: table(question, answer),
-                step: question.stepMicroseconds ?? 1, frame: frame
-            ).html, status: frame.status)
+            EndpointPage(redacted: redactor.redacted(answer), question: question, frame: frame).html,
+            status: frame.status)
     }
 
     private func answered(
@@ -49,11 +47,6 @@ extension InspectedStore {
             return NetworkAnswer(exchanges: 0, groups: [])
         }
         return answer
-    }
-
-    /// Returns `nil` for an answer without exchanges.
-    private func table(_ question: NetworkQuestion, _ answer: NetworkAnswer) -> AnswerTable? {
-        answer.groups.isEmpty ? nil : redactor.redacted(AnyAnswer.network(question, answer)).tables().first
     }
 
     private static func sort(_ address: ListAddress) throws(QueryFailure) -> NetworkQuestion.Sort {

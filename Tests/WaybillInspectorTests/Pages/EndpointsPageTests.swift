@@ -44,17 +44,17 @@ import WaybillStore
         _ answer: NetworkAnswer, sort: NetworkQuestion.Sort = .count, _ items: [(name: String, value: String)] = []
     ) -> String {
         let question = NetworkQuestion(grouping: .method, sort: sort)
-        let table = unredacted(AnyAnswer.network(question, answer)).tables().first
         return EndpointsPage(
-            redacted: unredacted(answer), question: question, table: table, frame: frame.at(items)
+            redacted: unredacted(answer), question: question, frame: frame.at(items)
         ).html.text
     }
 
     private func page(_ group: NetworkGroup, _ items: [(name: String, value: String)] = []) -> String {
         let answer = NetworkAnswer(exchanges: group.count, groups: [group])
-        let table = unredacted(AnyAnswer.network(NetworkQuestion(), answer)).tables().first
+        var question = NetworkQuestion()
+        question.stepMicroseconds = 900_000_000
         return EndpointPage(
-            redacted: unredacted(answer), table: table, step: 900_000_000, frame: frame.at(items)
+            redacted: unredacted(answer), question: question, frame: frame.at(items)
         ).html.text
     }
 
