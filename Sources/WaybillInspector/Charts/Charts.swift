@@ -190,20 +190,12 @@ extension HTML {
 
 /// A difference with its interval, around a line for zero.
 struct Whisker {
-    /// The difference and the limits of its interval; `nil` if unknown.
-    typealias Ends = (value: Double?, low: Double?, high: Double?)
-
-    private let value, low, high: Double?
-    private let reach: Double
-    private let tone: String
-
-    init(_ ends: Ends, reach: Double, tone: String) {
-        (value, low, high) = ends
-        (self.reach, self.tone) = (reach, tone)
-    }
+    let difference: Estimate<Double>
+    let reach: Double
+    var tone = ""
 
     /// All differences fit, and intervals up to three times as long. Longer ones are cut, to keep the others readable.
-    static func reach(_ estimates: [Ends]) -> Double {
+    static func reach(_ estimates: [Estimate<Double>]) -> Double {
         func magnitudes(_ values: [Double?]) -> [Double] {
             values.compactMap(\.self).filter(\.isFinite).map(\.magnitude).sorted()
         }
@@ -215,9 +207,10 @@ struct Whisker {
     }
 
     var html: HTML {
-        guard let value else {
+        guard let value = difference.value else {
             return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>"
         }
+        let (low, high) = (difference.low, difference.high)
         let (start, end) = (low.map(place) ?? 0, high.map(place) ?? 100_000)
         // Known ends within the picture have a bar across.
         let known = [(low, start), (high, end)].filter { end, _ in end.map { $0.magnitude <= reach } ?? false }

@@ -4,13 +4,7 @@ import WaybillQueries
 
 /// A chart of p50 and p95 over time, with a column for each step.
 struct TrendChart {
-    struct Step {
-        var start: Int64
-        /// `nil` if no duration counts.
-        var p50, p95: Int64?
-        var outcomes: [TransactionOutcome: Int] = [:]
-        var withoutEnd = 0
-    }
+    typealias Step = DurationSegment.Step
 
     private let steps: [Int64: Step]
     private let words: FixedSteps
@@ -22,7 +16,9 @@ struct TrendChart {
 
     /// Returns `nil` without steps, or with too many. A collector may answer with other steps than the page asked for.
     init?(_ steps: [Step], _ words: FixedSteps) {
-        guard let first = steps.map(\.start).min(), let last = steps.map(\.start).max() else { return nil }
+        guard let first = steps.map(\.startMicroseconds).min(), let last = steps.map(\.startMicroseconds).max() else {
+            return nil
+        }
         let (start, end) = (Self.number(first, words), Self.number(last, words))
         let count = end.subtractingReportingOverflow(start)
         let (least, isTooLate) = start.addingReportingOverflow(Int64(TimeSteps.leastCount) - 1)
@@ -34,11 +30,11 @@ struct TrendChart {
     }
 
     private static func longest(_ steps: [Step]) -> Int64 {
-        steps.flatMap { [$0.p50, $0.p95] }.compactMap(\.self).max() ?? 0
+        steps.map(\.statistics).flatMap { [$0.p50Microseconds, $0.p95Microseconds] }.compactMap(\.self).max() ?? 0
     }
 
     private static func numbered(_ steps: [Step], _ words: FixedSteps) -> [Int64: Step] {
-        Dictionary(steps.map { (number($0.start, words), $0) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(steps.map { (number($0.startMicroseconds, words), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private static func number(_ start: Int64, _ words: FixedSteps) -> Int64 {
@@ -67,7 +63,7 @@ struct TrendChart {
     var ends: HTML {
         let columns = numbers.map { number in
             guard let step = steps[number] else { return ColumnChart.Column(title: "", parts: []) }
-            return ColumnChart.Column(words.label(step.start), step.outcomes, withoutEnd: step.withoutEnd)
+            return ColumnChart.Column(words.label(step.startMicroseconds), step.outcomes, withoutEnd: step.withoutEnd)
         }
         return ColumnChart(columns: columns, labels: labels).html
     }
@@ -93,10 +89,11 @@ struct TrendChart {
     private func columns(of steps: [Int64: Step], per divisor: Int64) -> [ColumnChart.Column] {
         numbers.map { number in
             guard let step = steps[number] else { return ColumnChart.Column(title: "", parts: []) }
-            let (half, most) = (Self.count(step.p50 ?? 0, per: divisor), Self.count(step.p95 ?? 0, per: divisor))
-            let (p50, p95) = (step.p50.map(Words.duration) ?? "-", step.p95.map(Words.duration) ?? "-")
+            let (p50, p95) = (step.statistics.p50Microseconds, step.statistics.p95Microseconds)
+            let (half, most) = (Self.count(p50 ?? 0, per: divisor), Self.count(p95 ?? 0, per: divisor))
+            let words = "p50 \(p50.map(Words.duration) ?? "-"), p95 \(p95.map(Words.duration) ?? "-")"
             return ColumnChart.Column(
-                title: "\(words.label(step.start)): p50 \(p50), p95 \(p95)",
+                title: "\(self.words.label(step.startMicroseconds)): \(words)",
                 parts: [("p50", half), ("p95", max(0, most - half))])
         }
     }
@@ -123,19 +120,5 @@ struct TrendChart {
             <line class=quantile x1=\(thousandths: x)% x2=\(thousandths: x)% y2=100% />\
             <text x=\(thousandths: x)% y=\(12 + 15 * line)\(side)>\(text)</text>
             """
-    }
-}
-
-extension TrendChart.Step {
-    init(_ step: DurationSegment.Step) {
-        let statistics = step.statistics
-        self.init(
-            start: step.startMicroseconds, p50: statistics.p50Microseconds, p95: statistics.p95Microseconds,
-            outcomes: step.outcomes, withoutEnd: step.withoutEnd)
-    }
-
-    init(_ step: NetworkGroup.Step) {
-        let succeeded = step.succeeded
-        self.init(start: step.startMicroseconds, p50: succeeded.p50Microseconds, p95: succeeded.p95Microseconds)
     }
 }

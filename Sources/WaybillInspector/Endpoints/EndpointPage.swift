@@ -72,9 +72,11 @@ struct EndpointPage {
 
 extension EndpointPage {
     private func trend(_ group: NetworkGroup) -> HTML {
-        guard let steps = group.steps, let chart = TrendChart(steps.map { .init($0) }, words) else {
-            return ""
+        let steps = group.steps ?? []
+        let successes = steps.map {
+            TrendChart.Step(start: $0.start, statistics: $0.succeeded, withoutEnd: 0, reversed: 0, outcomes: [:])
         }
+        guard let chart = TrendChart(successes, words) else { return "" }
         return """
             <section class=answer><header><h2>p50 and p95 of successes over time, in \(chart.unit)</h2></header>
             \(chart.html())<details class=numbers><summary>The numbers</summary>\(numbers(steps))</details>

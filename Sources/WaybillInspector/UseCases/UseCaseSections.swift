@@ -145,11 +145,10 @@ extension UseCasePage {
 
     private func trend(_ question: DurationQuestion, _ answer: DurationAnswer, _ tables: [AnswerTable]) -> HTML {
         guard let length = question.stepMicroseconds,
-            let chart = TrendChart(
-                (answer.total.steps ?? []).map { .init($0) }, FixedSteps(each: length, in: frame.timeZone))
+            let chart = TrendChart(answer.total.steps ?? [], FixedSteps(each: length, in: frame.timeZone))
         else { return "" }
         let all = [answer.total] + answer.segments.prefix(Self.segmentLimit)
-        let small = chart.small(all.map { segment in (segment.steps ?? []).map { .init($0) } })
+        let small = chart.small(all.map { $0.steps ?? [] })
         var segments = tables[0].onPage
         segments.rows = Array(segments.rows.prefix(all.count))
         let more = answer.segments.count - (all.count - 1)
@@ -200,15 +199,14 @@ extension AnswerTable {
 
 extension UseCasePage {
     private func compare(_ question: CompareQuestion, _ answer: CompareAnswer, _ table: AnswerTable) -> HTML {
-        let differences = answer.rates.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
         let relatives = answer.quantiles.map(Self.relative)
-        let (rates, times) = (Whisker.reach(differences), Whisker.reach(relatives))
+        let (rates, times) = (Whisker.reach(answer.rates.map(\.difference)), Whisker.reach(relatives))
         let whiskers =
-            zip(answer.rates, differences).map { rate, difference in
-                Whisker(difference, reach: rates, tone: rate.verdict.tone(rate.measure)).html
+            answer.rates.map {
+                Whisker(difference: $0.difference, reach: rates, tone: $0.verdict.tone($0.measure)).html
             }
             + zip(answer.quantiles, relatives).map { quantile, difference in
-                Whisker(difference, reach: times, tone: quantile.verdict.tone(nil)).html
+                Whisker(difference: difference, reach: times, tone: quantile.verdict.tone(nil)).html
             }
         let (a, b) = Self.names(question, answer)
         let scales = """
@@ -231,19 +229,18 @@ extension UseCasePage {
     }
 
     /// A relative difference gives all quantiles the same scale.
-    private static func relative(_ quantile: QuantileComparison) -> Whisker.Ends {
-        guard let a = quantile.aMicroseconds.value, a > 0 else { return (nil, nil, nil) }
+    private static func relative(_ quantile: QuantileComparison) -> Estimate<Double> {
+        guard let a = quantile.aMicroseconds.value, a > 0 else { return Estimate(value: nil, low: nil, high: nil) }
         let difference = quantile.differenceMicroseconds
         func share(_ value: Int64?) -> Double? { value.map { Double($0) / Double(a) } }
-        return (share(difference.value), share(difference.low), share(difference.high))
+        return Estimate(value: share(difference.value), low: share(difference.low), high: share(difference.high))
     }
 }
 
 extension UseCasePage {
     private func why(_ answer: WhyAnswer, _ table: AnswerTable) -> HTML {
-        let ends = answer.differences.map { ($0.difference.value, $0.difference.low, $0.difference.high) }
-        let reach = Whisker.reach(ends)
-        let whiskers = ends.map { Whisker($0, reach: reach, tone: "").html }
+        let reach = Whisker.reach(answer.differences.map(\.difference))
+        let whiskers = answer.differences.map { Whisker(difference: $0.difference, reach: reach).html }
         let chosen: HTML = "<a href=\"\(links.transactions(of: useCase, [UseCaseView.failed]))\">failed ones</a>"
         let hint: HTML =
             address.chooses

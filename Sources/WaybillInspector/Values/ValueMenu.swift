@@ -4,7 +4,7 @@ import WaybillQueries
 
 /// A value of a page. It opens to links: to the transactions with the value, to those without it, and to their sessions.
 struct ValueMenu {
-    private let text: String
+    fileprivate let text: String
     private let condition: FilterCondition
     private let links: UseCaseLinks
     private let page: (title: String, address: String)?
@@ -91,29 +91,20 @@ struct RowValues {
     private static let (nameLimit, valueLimit) = (12, 12)
 
     init(_ rows: [TransactionSummary], _ links: UseCaseLinks) {
-        add("use case", rows.map { ($0.useCaseName, ValueMenu.useCase($0.useCase, $0.useCaseName, links)) })
-        add(
-            "error",
-            rows.compactMap { row in
-                row.error.map { (Words.error($0.identity), ValueMenu.error($0.identity, links)) }
-            })
+        add("use case", rows.map { ValueMenu.useCase($0.useCase, $0.useCaseName, links) })
+        add("error", rows.compactMap { row in row.error.map { ValueMenu.error($0.identity, links) } })
         for name in Set(rows.flatMap(\.attributes.keys)).sorted().prefix(Self.nameLimit) {
-            add(
-                name,
-                rows.compactMap { row in
-                    row.attributes[name].map { value in
-                        ("\(value)", ValueMenu("\(value)", .attribute(name, value: value.description), links))
-                    }
-                })
+            let found = rows.compactMap { $0.attributes[name]?.description }
+            add(name, found.map { ValueMenu($0, .attribute(name, value: $0), links) })
         }
     }
 
-    private mutating func add(_ name: String, _ all: [(text: String, menu: ValueMenu)]) {
+    private mutating func add(_ name: String, _ all: [ValueMenu]) {
         let groups = Dictionary(grouping: all, by: \.text).sorted {
             ($1.value.count, $0.key) < ($0.value.count, $1.key)
         }
         guard !groups.isEmpty else { return }
-        values.append((name, groups.prefix(Self.valueLimit).map { ($0.value[0].menu, $0.value.count) }))
+        values.append((name, groups.prefix(Self.valueLimit).map { ($0.value[0], $0.value.count) }))
     }
 
     var html: HTML {

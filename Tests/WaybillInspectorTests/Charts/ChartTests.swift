@@ -87,13 +87,22 @@ import WaybillCore
             "However short the steps of the data are.")
     }
 
+    private func step(_ start: Int64, p50: Int64, p95: Int64) -> TrendChart.Step {
+        var durations: [Int64] = []
+        var step = TrendChart.Step(
+            start: Date(), statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, outcomes: [:])
+        step.startMicroseconds = start
+        (step.statistics.p50Microseconds, step.statistics.p95Microseconds) = (p50, p95)
+        return step
+    }
+
     /// Breaks when a version that existed before the chart begins looks new, a new version isn't marked, or a store
     /// with one wrong clock ends the process.
     @Test func aTrendMarksWhatBeganWithinIt() throws {
         let day: Int64 = 86_400_000_000
         let start = LoginHistory.begun / day * day
         func steps(_ days: [Int64]) -> [TrendChart.Step] {
-            days.map { TrendChart.Step(start: start + $0 * day, p50: 15_000, p95: 90_000) }
+            days.map { step(start + $0 * day, p50: 15_000, p95: 90_000) }
         }
         let words = FixedSteps(each: day, in: try #require(TimeZone(identifier: "America/New_York")))
         let chart = try #require(TrendChart(steps([0, 1, 3]), words))
@@ -105,7 +114,7 @@ import WaybillCore
         #expect(TrendChart([], words) == nil && TrendChart(steps([0, 1_000]), words) == nil)
         for ends in [[Int64.min], [Int64.max], [Int64.min, Int64.max]] {
             for length in [1, 60_000_000, day, Int64.max] {
-                let steps = ends.map { TrendChart.Step(start: $0, p50: .max, p95: .min) }
+                let steps = ends.map { step($0, p50: .max, p95: .min) }
                 _ = TrendChart(steps, FixedSteps(each: length, in: .gmt))?.html(marks: [(0, "a")])
             }
         }
@@ -155,23 +164,27 @@ import WaybillCore
             .html.text.isEmpty)
     }
 
+    private func estimate(_ value: Double?, _ low: Double?, _ high: Double?) -> Estimate<Double> {
+        Estimate(value: value, low: low, high: high)
+    }
+
     /// Breaks when one interval, wide because of few transactions, compresses all others into a dot in the middle.
     @Test func oneWideIntervalDoesNotSetTheScale() {
-        let reach = Whisker.reach([(0.1, 0.05, 0.15), (0.2, -0.1, 0.5), (0.1, -1, 139.858)])
+        let reach = Whisker.reach([estimate(0.1, 0.05, 0.15), estimate(0.2, -0.1, 0.5), estimate(0.1, -1, 139.858)])
         #expect(reach > 0.5 && reach < 1)
-        let wide = Whisker((0.1, -0.1, 139.858), reach: reach, tone: "").html.text
+        let wide = Whisker(difference: estimate(0.1, -0.1, 139.858), reach: reach).html.text
         #expect(wide.matches(of: #/y1=5/#).count == 1, "only the end that is in the picture has a bar")
-        #expect(Whisker.reach([(0, -0.5, 0.5), (0, -100, 100)]) <= 100)
+        #expect(Whisker.reach([estimate(0, -0.5, 0.5), estimate(0, -100, 100)]) <= 100)
     }
 
     @Test func anIntervalWithoutAnEndGoesToTheEdge() {
-        let whole = Whisker((0.5, -0.5, 1), reach: 1, tone: "failed").html.text
+        let whole = Whisker(difference: estimate(0.5, -0.5, 1), reach: 1, tone: "failed").html.text
         #expect(whole.contains("x1=26.500% x2=97% y1=10"))
         #expect(whole.matches(of: #/y1=5 y2=15/#).count == 2)
-        let open = Whisker((0.5, nil, 1), reach: 1, tone: "").html.text
+        let open = Whisker(difference: estimate(0.5, nil, 1), reach: 1).html.text
         #expect(open.contains("x1=0% x2=97% y1=10"))
         #expect(open.matches(of: #/y1=5 y2=15/#).count == 1)
-        #expect(!Whisker((nil, nil, nil), reach: 1, tone: "").html.text.contains("circle"))
-        #expect(!Whisker((0, 0, 0), reach: Whisker.reach([]), tone: "").html.text.contains("nan"))
+        #expect(!Whisker(difference: estimate(nil, nil, nil), reach: 1).html.text.contains("circle"))
+        #expect(!Whisker(difference: estimate(0, 0, 0), reach: Whisker.reach([])).html.text.contains("nan"))
     }
 }
