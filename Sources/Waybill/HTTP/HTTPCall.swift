@@ -85,7 +85,18 @@ final class HTTPCall: HTTPEvents {
 
     // MARK: What the transport tells
 
-    func sent(byteCount: Int64, expected: Int64?) {
+    func tell(_ event: HTTPEvent) {
+        switch event {
+        case .waits: record.mark("waits for connectivity")
+        case .sent(let byteCount, let expected): sent(byteCount, expected: expected)
+        case .responded(let response): responded(response)
+        case .received(let bytes): received(bytes)
+        case .measured(let measurements): record.measured(measurements)
+        case .ended(let error): end(error, byTransport: true)
+        }
+    }
+
+    private func sent(_ byteCount: Int64, expected: Int64?) {
         let progress = step { state in
             state.progress.sentByteCount += byteCount
             state.progress.expectedSentByteCount = expected
@@ -107,7 +118,7 @@ final class HTTPCall: HTTPEvents {
 
     // The head and the body are recorded first: as soon as the sink has them, the caller may let go of the exchange.
 
-    func responded(_ response: URLResponse) {
+    private func responded(_ response: URLResponse) {
         if let response = ExchangeResponse(response) { record.responded(response) }
         record.received(byteCount: 0)  // a body of nothing is never told of
         let progress = step { state in
@@ -119,7 +130,7 @@ final class HTTPCall: HTTPEvents {
         if let progress { tellProgress?(progress) }
     }
 
-    func received(_ bytes: Data) {
+    private func received(_ bytes: Data) {
         record.received(bytes)
         var failure: URLError?
         let progress = step { state in
@@ -133,14 +144,6 @@ final class HTTPCall: HTTPEvents {
         if let failure { return end(failure) }
         tellProgress?(progress)
     }
-
-    func measured(_ measurements: TransferMeasurements) { record.measured(measurements) }
-
-    #if canImport(Darwin)
-    func waits() { record.mark("waits for connectivity") }
-    #endif
-
-    func ended(_ error: URLError?) { end(error, byTransport: true) }
 
     /// The lock separates the sink's calls from its end.
     private func step(_ body: (inout State) -> Void) -> TransferProgress? {

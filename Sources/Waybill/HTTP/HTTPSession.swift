@@ -158,7 +158,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSock
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData byteCount: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
-    ) { transport(of: task)?.sent(byteCount: byteCount, expected: totalBytesExpectedToSend) }
+    ) {
+        let expected = totalBytesExpectedToSend > 0 ? totalBytesExpectedToSend : nil
+        transport(of: task)?.tell(.sent(byteCount: byteCount, expected: expected))
+    }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -173,12 +176,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSock
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        transport(of: dataTask)?.responded(response)
+        transport(of: dataTask)?.tell(.responded(response))
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        transport(of: dataTask)?.received(data)
+        transport(of: dataTask)?.tell(.received(data))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -215,12 +218,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSock
     #else
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         guard let measured = TransferMeasurements(metrics) else { return }
-        transport(of: task)?.tell(measured)
+        transport(of: task)?.tell(.measured(measured))
         socket(of: task)?.tell(measured)
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        transport(of: task)?.waits()
+        transport(of: task)?.tell(.waits)
     }
 
     // The session has no separate method for its challenges, so those come here, too.

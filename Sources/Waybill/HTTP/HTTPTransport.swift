@@ -5,34 +5,25 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// The events of one request. Calls never overlap, and ``ended(_:)`` is the last one.
+enum HTTPEvent: Sendable {
+    /// The request waits until there is a network.
+    case waits
+    case sent(byteCount: Int64, expected: Int64?)
+    case responded(URLResponse)
+    case received(Data)
+    case measured(TransferMeasurements)
+    case ended(URLError?)
+}
+
+/// Receives the events of one request. Calls never overlap, and `ended` is the last event.
 ///
 /// On Linux, they run on URLSession's work queue, so they must not wait or call URLSession.
 protocol HTTPEvents: AnyObject, Sendable {
-    func sent(byteCount: Int64, expected: Int64?)
+    func tell(_ event: HTTPEvent)
 
     /// Returns the request to send at once; `nil` to take the 3xx as the response.
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest?
-
-    func responded(_ response: URLResponse)
-
-    func received(_ bytes: Data)
-
-    func measured(_ measurements: TransferMeasurements)
-
-    func ended(_ error: URLError?)
-
-    #if canImport(Darwin)
-    /// The request waits until there is a network.
-    func waits()
-    #endif
 }
-
-#if canImport(Darwin)
-extension HTTPEvents {
-    func waits() {}
-}
-#endif
 
 protocol HTTPTransport: AnyObject, Sendable {
     func start(telling events: any HTTPEvents)
@@ -77,13 +68,7 @@ final class TaskTransport: HTTPTransport {
 
     private var events: (any HTTPEvents)? { state.withLock { $0.events } }
 
-    func sent(byteCount: Int64, expected: Int64) {
-        events?.sent(byteCount: byteCount, expected: expected > 0 ? expected : nil)
-    }
-
-    func responded(_ response: URLResponse) { events?.responded(response) }
-
-    func received(_ bytes: Data) { events?.received(bytes) }
+    func tell(_ event: HTTPEvent) { events?.tell(event) }
 
     /// Gives no answer if the task is about to be cancelled: swift-corelibs-foundation traps if both happen.
     func redirected(by response: HTTPURLResponse, to request: URLRequest, answer: (URLRequest?) -> Void) {
@@ -102,19 +87,13 @@ final class TaskTransport: HTTPTransport {
     func lose() {
         let events = events
         cancel()
-        events?.ended(URLError(.networkConnectionLost))
+        events?.tell(.ended(URLError(.networkConnectionLost)))
     }
-
-    func tell(_ measurements: TransferMeasurements) { events?.measured(measurements) }
-
-    #if canImport(Darwin)
-    func waits() { events?.waits() }
-    #endif
 
     func ended(_ error: (any Error)?) {
         let last = state.withLock { exchange(&$0, with: State(isCancelled: true)) }
         let isAnswered = last.hasDeclined && (error as? URLError)?.code == .cancelled
-        last.events?.ended(isAnswered ? nil : error.map(URLError.init(wrapping:)))
+        last.events?.tell(.ended(isAnswered ? nil : error.map(URLError.init(wrapping:))))
     }
 }
 

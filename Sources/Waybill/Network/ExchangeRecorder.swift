@@ -50,9 +50,6 @@ public final class ExchangeRecorder: Sendable {
     private let progress = Locked(Progress())
     #if canImport(Darwin)
     private weak let openPart: OpenPart?
-
-    /// Records what the system did with the request as an event of its transaction.
-    func mark(_ name: String) { openPart?.report(name, attributes: ["exchange": sequence]) }
     #endif
 
     init(
@@ -272,6 +269,13 @@ public final class ExchangeRecorder: Sendable {
 
     /// Records that the caller cancelled the exchange.
     public func cancel() { end(.cancelled, error: nil) }
+
+    /// Records what the system did with the request as an event of its transaction.
+    func mark(_ name: String) {
+        #if canImport(Darwin)
+        openPart?.report(name, attributes: ["exchange": sequence])
+        #endif
+    }
 
     private func keep(_ bytes: some DataProtocol, _ direction: ExchangeBody.Direction) {
         guard let bodies, source?.isOn == true else { return }

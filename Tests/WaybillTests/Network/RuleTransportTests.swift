@@ -116,29 +116,29 @@ import FoundationNetworking
 
     @Test func theConnectionIsCutAfterSoManyBytes() throws {
         transport(.cut(afterByteCount: 10)).start(telling: events)
-        network.events?.sent(byteCount: 3, expected: 3)
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 4))
+        network.events?.tell(.sent(byteCount: 3, expected: 3))
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 4)))
         #expect(network.cancelCount == 0)
-        network.events?.received(Data(count: 100))
-        network.events?.received(Data(count: 100))
-        network.events?.ended(nil)
+        network.events?.tell(.received(Data(count: 100)))
+        network.events?.tell(.received(Data(count: 100)))
+        network.events?.tell(.ended(nil))
         #expect(events.all == ["sent 3 of 3", "responded 200", "received 4", "received 6", "failed -1005"])
         #expect(network.cancelCount == 1)
     }
 
     @Test func cutAfterNothingStillGivesTheHead() throws {
         transport(.cut(afterByteCount: 0)).start(telling: events)
-        network.events?.responded(try head())
+        network.events?.tell(.responded(try head()))
         #expect(events.all == ["responded 200", "failed -1005"])
         #expect(network.cancelCount == 1)
     }
 
     @Test func aBodyThatIsShorterThanTheCutComesWhole() throws {
         transport(.cut(afterByteCount: 10)).start(telling: events)
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 9))
-        network.events?.ended(nil)
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 9)))
+        network.events?.tell(.ended(nil))
         #expect(events.all == ["responded 200", "received 9", "ended"])
         #expect(network.cancelCount == 0)
     }
@@ -147,8 +147,8 @@ import FoundationNetworking
         let cut = transport(.cut(afterByteCount: 10))
         cut.start(telling: events)
         cut.cancel()
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 100))
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 100)))
         #expect(events.all.isEmpty)
         #expect(network.cancelCount == 1)
     }
@@ -161,18 +161,18 @@ import FoundationNetworking
         #expect(network.startCount == 0)
         try schedule.runAll()
         #expect(network.startCount == 1)
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 1_000_000))
-        network.events?.ended(nil)
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 1_000_000)))
+        network.events?.tell(.ended(nil))
         #expect(events.all == ["responded 200", "received 1000000", "ended"])
     }
 
     @Test func bytesComeNoFasterThanTheThrottleSays() throws {
         transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1000))).start(telling: events)
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 250))
-        network.events?.received(Data(count: 30))
-        network.events?.ended(nil)
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 250)))
+        network.events?.tell(.received(Data(count: 30)))
+        network.events?.tell(.ended(nil))
         #expect(events.all == ["responded 200"], "the head takes no time")
         schedule.step()
         #expect(events.all == ["responded 200", "received 100"])
@@ -184,9 +184,9 @@ import FoundationNetworking
     @Test func theBodyOfTheRequestTakesItsTimeAndTheAnswerWaitsForIt() throws {
         transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(
             telling: events)
-        network.events?.sent(byteCount: 150, expected: 150)
-        network.events?.responded(try head())
-        network.events?.ended(nil)
+        network.events?.tell(.sent(byteCount: 150, expected: 150))
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.ended(nil))
         #expect(events.all.isEmpty)
         try schedule.runAll()
         #expect(events.all == ["sent 100 of 150", "sent 50 of 150", "responded 200", "ended"])
@@ -195,11 +195,11 @@ import FoundationNetworking
 
     @Test func whatComesWhileOthersWaitWaitsBehindThem() throws {
         transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 10))).start(telling: events)
-        network.events?.responded(try head())
-        network.events?.received(Data([1, 2]))
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data([1, 2])))
         schedule.step()
-        network.events?.received(Data([3]))
-        network.events?.ended(URLError(.timedOut))
+        network.events?.tell(.received(Data([3])))
+        network.events?.tell(.ended(URLError(.timedOut)))
         try schedule.runAll()
         #expect(events.all == ["responded 200", "received 1", "received 1", "received 1", "failed -1001"])
         #expect(events.bytes == Data([1, 2, 3]))
@@ -207,7 +207,7 @@ import FoundationNetworking
 
     @Test func aRedirectIsAnsweredAtOnce() throws {
         transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1)), "POST").start(telling: events)
-        network.events?.sent(byteCount: 10, expected: 10)
+        network.events?.tell(.sent(byteCount: 10, expected: 10))
         #expect(network.events?.redirected(by: try head(307), to: URLRequest(url: url)) != nil)
     }
 
@@ -223,8 +223,8 @@ import FoundationNetworking
     @Test func aThrottleThatIsCancelledOnTheWayTellsNoMoreAndCancelsTheRequest() throws {
         let throttle = transport(.throttle(NetworkRule.Throttle(bytesPerSecond: 1)))
         throttle.start(telling: events)
-        network.events?.responded(try head())
-        network.events?.received(Data(count: 10))
+        network.events?.tell(.responded(try head()))
+        network.events?.tell(.received(Data(count: 10)))
         schedule.step()
         throttle.cancel()
         try schedule.runAll()

@@ -109,10 +109,10 @@ private final class TwoHalves: HTTPTransport {
     init(_ response: HTTPURLResponse) { self.response = response }
 
     func start(telling events: any HTTPEvents) {
-        events.responded(response)
-        events.received(Data("half".utf8))
-        events.received(Data("half".utf8))
-        events.ended(nil)
+        events.tell(.responded(response))
+        events.tell(.received(Data("half".utf8)))
+        events.tell(.received(Data("half".utf8)))
+        events.tell(.ended(nil))
     }
 
     func cancel() {}

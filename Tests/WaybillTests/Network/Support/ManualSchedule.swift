@@ -49,18 +49,22 @@ final class ToldEvents: HTTPEvents {
 
     private func add(_ event: String) { told.withLock { $0.append(event) } }
 
-    func sent(byteCount: Int64, expected: Int64?) { add("sent \(byteCount) of \(expected.map(String.init) ?? "?")") }
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         add("redirected")
         return request
     }
-    func responded(_ response: URLResponse) { add("responded \(response.status)") }
-    func received(_ bytes: Data) {
-        body.withLock { $0.append(bytes) }
-        add("received \(bytes.count)")
+    func tell(_ event: HTTPEvent) {
+        switch event {
+        case .waits: add("waits")
+        case .sent(let byteCount, let expected): add("sent \(byteCount) of \(expected.map(String.init) ?? "?")")
+        case .responded(let response): add("responded \(response.status)")
+        case .received(let bytes):
+            body.withLock { $0.append(bytes) }
+            add("received \(bytes.count)")
+        case .measured: add("measured")
+        case .ended(let error): add(error.map { "failed \($0.code.rawValue)" } ?? "ended")
+        }
     }
-    func measured(_ measurements: TransferMeasurements) { add("measured") }
-    func ended(_ error: URLError?) { add(error.map { "failed \($0.code.rawValue)" } ?? "ended") }
 }
 
 /// A transport that reports the events that a test chooses.

@@ -34,10 +34,10 @@ final class MockTransport: HTTPTransport {
     private func tell() {
         switch answer {
         case .success((let response, let body)):
-            if let count = outgoing.byteCount, count > 0 { wanted?.sent(byteCount: count, expected: count) }
-            wanted?.responded(response)
+            if let count = outgoing.byteCount, count > 0 { wanted?.tell(.sent(byteCount: count, expected: count)) }
+            wanted?.tell(.responded(response))
             for start in stride(from: 0, to: body.count, by: Self.pieceByteCount) {
-                wanted?.received(body.dropFirst(start).prefix(Self.pieceByteCount))
+                wanted?.tell(.received(body.dropFirst(start).prefix(Self.pieceByteCount)))
             }
             end(nil)
         case .failure(let error): end(error)
@@ -46,7 +46,7 @@ final class MockTransport: HTTPTransport {
 
     private var wanted: (any HTTPEvents)? { events.withLock { $0 } }
 
-    private func end(_ error: URLError?) { events.withLock { $0.take() }?.ended(error) }
+    private func end(_ error: URLError?) { events.withLock { $0.take() }?.tell(.ended(error)) }
 }
 
 extension OutgoingRequest {
@@ -87,34 +87,31 @@ final class CutTransport: HTTPTransport, HTTPEvents {
 
     private var events: (any HTTPEvents)? { state.withLock { $0.events } }
 
-    func sent(byteCount: Int64, expected: Int64?) { events?.sent(byteCount: byteCount, expected: expected) }
-
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         events?.redirected(by: response, to: request)
     }
 
-    func responded(_ response: URLResponse) {
-        events?.responded(response)
-        cutIfDue()
-    }
-
-    func received(_ bytes: Data) {
-        let (events, seen) = state.withLock { state in
-            let seen = bytes.prefix(Int(clamping: state.remainingByteCount))
-            state.remainingByteCount -= Int64(seen.count)
-            return (state.events, seen)
+    func tell(_ event: HTTPEvent) {
+        switch event {
+        case .waits, .sent, .measured: events?.tell(event)
+        case .responded:
+            events?.tell(event)
+            cutIfDue()
+        case .received(let bytes):
+            let (events, seen) = state.withLock { state in
+                let seen = bytes.prefix(Int(clamping: state.remainingByteCount))
+                state.remainingByteCount -= Int64(seen.count)
+                return (state.events, seen)
+            }
+            events?.tell(.received(seen))
+            cutIfDue()
+        case .ended: takeEvents()?.tell(event)
         }
-        events?.received(seen)
-        cutIfDue()
     }
-
-    func measured(_ measurements: TransferMeasurements) { events?.measured(measurements) }
-
-    func ended(_ error: URLError?) { takeEvents()?.ended(error) }
 
     private func cutIfDue() {
         guard state.withLock({ $0.remainingByteCount == 0 }), let events = takeEvents() else { return }
-        events.ended(error)
+        events.tell(.ended(error))
         transport.cancel()
     }
 
@@ -123,18 +120,11 @@ final class CutTransport: HTTPTransport, HTTPEvents {
 
 /// URLSession can't pause on every platform, and its queue must not wait. Early events wait in memory, in order.
 final class ThrottleTransport: HTTPTransport, HTTPEvents {
-    fileprivate enum Step {
-        case sent(byteCount: Int64, expected: Int64?)
-        case responded(URLResponse)
-        case received(Data)
-        case ended(URLError?)
-    }
-
     private struct State {
         var events: (any HTTPEvents)?
         var hasStarted = false
         var isCancelled = false
-        var steps: [Step] = []
+        var waiting: [HTTPEvent] = []
         var isTelling = false
     }
 
@@ -161,7 +151,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
     func cancel() {
         let hasStarted = state.withLock { state in
             state.isCancelled = true
-            (state.events, state.steps) = (nil, [])
+            (state.events, state.waiting) = (nil, [])
             return state.hasStarted
         }
         if hasStarted { transport.cancel() }
@@ -179,79 +169,67 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     // MARK: What the other transport tells
 
-    func sent(byteCount: Int64, expected: Int64?) { add(.sent(byteCount: byteCount, expected: expected)) }
-
     /// Not delayed: the caller waits for the result, and only bytes of the request's body can be waiting.
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         state.withLock { $0.events }?.redirected(by: response, to: request)
     }
 
-    func responded(_ response: URLResponse) { add(.responded(response)) }
-
-    func received(_ bytes: Data) { add(.received(bytes)) }
-
-    /// Not delayed, since it takes no time.
-    func measured(_ measurements: TransferMeasurements) { state.withLock { $0.events }?.measured(measurements) }
-
-    func ended(_ error: URLError?) { add(.ended(error)) }
+    func tell(_ event: HTTPEvent) {
+        switch event {
+        case .waits, .measured: state.withLock { $0.events }?.tell(event)  // takes no time
+        case .sent, .responded, .received, .ended:
+            let begins = state.withLock { state in
+                guard state.events != nil else { return false }
+                state.waiting.append(event)
+                return !exchange(&state.isTelling, with: true)
+            }
+            if begins { tellWaiting() }
+        }
+    }
 
     // MARK: Telling it later
 
-    private func add(_ step: Step) {
-        let begins = state.withLock { state in
-            guard state.events != nil else { return false }
-            state.steps.append(step)
-            return !exchange(&state.isTelling, with: true)
-        }
-        if begins { tellSteps() }
-    }
-
-    private func tellSteps() {
-        while let step = nextStep() {
-            if let rate = throttle.bytesPerSecond, let count = step.byteCount, count > 0 {
+    private func tellWaiting() {
+        while let event = nextEvent() {
+            if let rate = throttle.bytesPerSecond, let count = event.byteCount, count > 0 {
                 return schedule.after(.microseconds(count * 1_000_000 / rate)) { [self] in
-                    tell(step)
-                    tellSteps()
+                    pass(event)
+                    tellWaiting()
                 }
             }
-            tell(step)
+            pass(event)
         }
     }
 
     /// Takes at most the bytes of a tenth of a second, for a steady flow.
-    private func nextStep() -> Step? {
+    private func nextEvent() -> HTTPEvent? {
         let pieceByteCount = throttle.bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
         return state.withLock { state in
-            guard let first = state.steps.first else {
+            guard let first = state.waiting.first else {
                 state.isTelling = false
                 return nil
             }
-            guard let (piece, rest) = first.split(at: pieceByteCount) else { return state.steps.removeFirst() }
-            state.steps[0] = rest
+            guard let (piece, rest) = first.split(at: pieceByteCount) else { return state.waiting.removeFirst() }
+            state.waiting[0] = rest
             return piece
         }
     }
 
-    private func tell(_ step: Step) {
+    private func pass(_ event: HTTPEvent) {
         let events = state.withLock { state in
-            defer { if case .ended = step { state.events = nil } }
+            defer { if case .ended = event { state.events = nil } }
             return state.events
         }
-        switch step {
-        case .sent(let count, let expected): events?.sent(byteCount: count, expected: expected)
-        case .responded(let response): events?.responded(response)
-        case .received(let bytes): events?.received(bytes)
-        case .ended(let error): events?.ended(error)
-        }
+        events?.tell(event)
     }
 }
 
-extension ThrottleTransport.Step {
+extension HTTPEvent {
     fileprivate var byteCount: Int64? {
         switch self {
         case .sent(let count, _): count
         case .received(let bytes): Int64(bytes.count)
-        case .responded, .ended: nil
+        case .waits, .responded, .measured, .ended: nil
         }
     }
 
@@ -264,7 +242,7 @@ extension ThrottleTransport.Step {
                 .sent(byteCount: total - Int64(count), expected: expected)
             )
         case .received(let bytes): return (.received(bytes.prefix(count)), .received(bytes.dropFirst(count)))
-        case .responded, .ended: return nil
+        case .waits, .responded, .measured, .ended: return nil
         }
     }
 }
