@@ -13,13 +13,13 @@ protocol BodySink: AnyObject {
 }
 
 final class MemorySink: BodySink {
-    private let completion: @Sendable (Result<(Data, URLResponse), URLError>) -> Void
+    private let completion: HTTPCall.Completion<(Data, URLResponse)>
     private let limit: Int
     private var data = Data()
     private var response: URLResponse?
     private var isFull = false
 
-    init(limit: Int = .max, _ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+    init(limit: Int = .max, _ completion: @escaping HTTPCall.Completion<(Data, URLResponse)>) {
         self.limit = limit
         self.completion = completion
     }
@@ -43,7 +43,7 @@ final class MemorySink: BodySink {
 }
 
 final class FileSink<File>: BodySink {
-    private let completion: @Sendable (Result<(File, URLResponse), URLError>) -> Void
+    private let completion: HTTPCall.Completion<(File, URLResponse)>
     private let url = FileManager.default.temporaryDirectory.appending(
         path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
     private let isNamed: Bool
@@ -51,7 +51,7 @@ final class FileSink<File>: BodySink {
     private var file: FileHandle?
 
     private init(
-        isNamed: Bool, _ completion: @escaping @Sendable (Result<(File, URLResponse), URLError>) -> Void,
+        isNamed: Bool, _ completion: @escaping HTTPCall.Completion<(File, URLResponse)>,
         finish: @escaping (FileHandle, URL) throws -> File
     ) {
         (self.isNamed, self.completion, self.finish) = (isNamed, completion, finish)
@@ -83,7 +83,7 @@ final class FileSink<File>: BodySink {
 }
 
 extension FileSink where File == URL {
-    convenience init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) {
+    convenience init(_ completion: @escaping HTTPCall.Completion<(URL, URLResponse)>) {
         self.init(isNamed: true, completion) { file, url in
             try file.close()
             return url
@@ -92,7 +92,7 @@ extension FileSink where File == URL {
 }
 
 extension FileSink where File == FileHandle {
-    convenience init(_ completion: @escaping @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void) {
+    convenience init(_ completion: @escaping HTTPCall.Completion<(FileHandle, URLResponse)>) {
         self.init(isNamed: false, completion) { file, _ in
             try file.seek(toOffset: 0)
             return file

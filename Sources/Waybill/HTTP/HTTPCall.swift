@@ -179,8 +179,10 @@ final class HTTPCall: HTTPEvents {
 }
 
 extension HTTPCall {
+    typealias Completion<Value> = @Sendable (Result<Value, URLError>) -> Void
+
     func value<Value: Sendable>(
-        into sink: (@escaping @Sendable (Result<Value, URLError>) -> Void) -> any BodySink
+        into sink: (@escaping Completion<Value>) -> any BodySink
     ) async throws(URLError) -> Value {
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in start(into: sink { continuation.resume(returning: $0) }) }
@@ -211,40 +213,27 @@ public struct TransferProgress: Equatable, Sendable {
 
 /// The bytes of a request's body for the record, in the order of sending.
 final class SentBytes: Sendable {
-    private enum Origin {
-        case data(Data)
-        case file(FileHandle)
-        case stream(StreamCopy)
-    }
-
-    private let origin: Locked<Origin>
+    private let read: Locked<(_ count: Int) -> Data?>
 
     /// Files and streams are only read if `isWanted`.
     init?(of outgoing: inout OutgoingRequest, isWanted: Bool) {
-        if let data = outgoing.data {
-            origin = Locked(.data(data))
+        if var data = outgoing.data {
+            read = Locked { count in
+                guard data.count >= count else { return nil }
+                defer { data.removeFirst(count) }
+                return data.prefix(count)
+            }
         } else if isWanted, case .file(let url) = outgoing.body, let file = try? FileHandle(forReadingFrom: url) {
-            origin = Locked(.file(file))
+            read = Locked { count in (try? file.read(upToCount: count)).flatMap { $0.count == count ? $0 : nil } }
         } else if isWanted, case .own = outgoing.body, let copy = StreamCopy(of: &outgoing.request) {
-            origin = Locked(.stream(copy))
+            read = Locked(copy.next)
         } else {
             return nil
         }
     }
 
     /// Returns `nil` if a redirect sends the body again.
-    func next(_ count: Int) -> Data? {
-        origin.withLock { origin in
-            switch origin {
-            case .data(let data):
-                guard data.count >= count else { return nil }
-                origin = .data(data.dropFirst(count))
-                return data.prefix(count)
-            case .file(let file): return (try? file.read(upToCount: count)).flatMap { $0.count == count ? $0 : nil }
-            case .stream(let copy): return copy.next(count)
-            }
-        }
-    }
+    func next(_ count: Int) -> Data? { read.withLock { $0(count) } }
 }
 
 #if canImport(FoundationNetworking)

@@ -98,22 +98,17 @@ extension HTTPSession {
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(),
         deadline: Duration? = nil, limit: Int = .max
     ) async throws(URLError) -> (Data, URLResponse) {
-        let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)
-        return try await HTTPCall(
-            of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline
-        )
-        .value { MemorySink(limit: limit, $0) }
+        try await call(request, body: body.map { .data($0) } ?? .own, redirects: redirects, deadline: deadline)
+            .value { MemorySink(limit: limit, $0) }
     }
 
     /// Retries once on a new connection, since the server may have closed a kept-alive one.
     func upload(
         _ body: OutgoingRequest.Body, by request: URLRequest, deadline: Duration, limit: Int
     ) async throws(URLError) -> (Data, URLResponse) {
-        let outgoing = OutgoingRequest(request: request, body: body)
         let post = { () async throws(URLError) -> (Data, URLResponse) in
-            try await HTTPCall(
-                of: outgoing, by: TaskTransport(outgoing, in: self), redirects: .refuse, deadline: deadline
-            ).value { MemorySink(limit: limit, $0) }
+            try await self.call(request, body: body, redirects: .refuse, deadline: deadline)
+                .value { MemorySink(limit: limit, $0) }
         }
         do { return try await post() } catch {
             guard error.code == .networkConnectionLost else { throw error }
@@ -125,9 +120,15 @@ extension HTTPSession {
     package func file(for request: URLRequest, redirects: RedirectPolicy) async throws(URLError) -> (
         FileHandle, URLResponse
     ) {
-        let outgoing = OutgoingRequest(request: request)
-        return try await HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects)
-            .value(into: FileSink<FileHandle>.init)
+        try await call(request, redirects: redirects).value(into: FileSink<FileHandle>.init)
+    }
+
+    private func call(
+        _ request: URLRequest, body: OutgoingRequest.Body = .own, redirects: RedirectPolicy, deadline: Duration? = nil
+    ) -> HTTPCall {
+        let outgoing = OutgoingRequest(request: request, body: body)
+        return HTTPCall(
+            of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline)
     }
 }
 

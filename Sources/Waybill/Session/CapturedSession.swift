@@ -70,8 +70,6 @@ public final class CapturedSession: Sendable {
         return told
     }
 
-    func later(_ body: @escaping @Sendable () -> Void) { callbacks.async(execute: body) }
-
     func exchange(
         of request: URLRequest, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -221,7 +219,7 @@ extension CapturedSession {
         with request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(request, body: .own, part: transaction.part, deadline: deadline, completionHandler)
+        task(request, in: transaction, deadline: deadline, into: { MemorySink($0) }, completionHandler)
     }
 
     /// Creates a task that gets a URL; see ``dataTask(with:in:deadline:completionHandler:)-(URLRequest,_,_,_)``.
@@ -239,7 +237,9 @@ extension CapturedSession {
         in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(request, body: .data(body), part: transaction.part, deadline: deadline, completionHandler)
+        task(
+            request, body: .data(body), in: transaction, deadline: deadline, into: { MemorySink($0) }, completionHandler
+        )
     }
 
     /// Creates a task with a body from a file; see
@@ -249,7 +249,9 @@ extension CapturedSession {
         in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        task(request, body: .file(file), part: transaction.part, deadline: deadline, completionHandler)
+        task(
+            request, body: .file(file), in: transaction, deadline: deadline, into: { MemorySink($0) }, completionHandler
+        )
     }
 
     /// Creates a task that writes the response's body to a file, which is removed when the handler returns.
@@ -257,20 +259,9 @@ extension CapturedSession {
         with request: URLRequest, in transaction: (any TransactionHandle)? = nil,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        let part = transaction.part
-        return CapturedTask {
-            self.exchange(of: request, part: part, deadline: deadline)
-        } sink: {
-            FileSink<URL> { answer in
-                self.later {
-                    switch answer {
-                    case .success(let (file, response)):
-                        completionHandler(file, response, nil)
-                        try? FileManager.default.removeItem(at: file)
-                    case .failure(let error): completionHandler(nil, nil, error)
-                    }
-                }
-            }
+        task(request, in: transaction, deadline: deadline, into: FileSink<URL>.init) { file, response, error in
+            completionHandler(file, response, error)
+            if let file { try? FileManager.default.removeItem(at: file) }
         }
     }
 
@@ -304,17 +295,20 @@ extension CapturedSession {
         webSocketTask(with: URLRequest(url: url), protocols: protocols, in: transaction)
     }
 
-    private func task(
-        _ request: URLRequest, body: OutgoingRequest.Body, part: OpenPart?, deadline: Duration?,
-        _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    private func task<Content: Sendable>(
+        _ request: URLRequest, body: OutgoingRequest.Body = .own, in transaction: (any TransactionHandle)?,
+        deadline: Duration?,
+        into sink: @escaping @Sendable (@escaping HTTPCall.Completion<(Content, URLResponse)>) -> any BodySink,
+        _ completionHandler: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
-        CapturedTask {
+        let part = transaction.part
+        return CapturedTask {
             self.exchange(of: request, body: body, part: part, deadline: deadline)
         } sink: {
-            MemorySink { answer in
-                self.later {
+            sink { answer in
+                self.callbacks.async {
                     switch answer {
-                    case .success(let (data, response)): completionHandler(data, response, nil)
+                    case .success(let (content, response)): completionHandler(content, response, nil)
                     case .failure(let error): completionHandler(nil, nil, error)
                     }
                 }

@@ -16,61 +16,46 @@ import FoundationNetworking
 ///
 /// The request is sent and recorded when you resume it. Then it runs to its end without a reference.
 public final class CapturedTask: Sendable {
-    private enum State {
-        case suspended, starting, cancelled
-        case started(HTTPCall)
+    private struct State {
+        var makeSink: (@Sendable () -> any BodySink)?
+        var call: HTTPCall?
+        var isCancelled = false
     }
 
     private let open: @Sendable () -> HTTPCall
-    private let makeSink: @Sendable () -> any BodySink
-    private let state = Locked(State.suspended)
+    private let state: Locked<State>
 
     init(open: @escaping @Sendable () -> HTTPCall, sink: @escaping @Sendable () -> any BodySink) {
         self.open = open
-        makeSink = sink
+        state = Locked(State(makeSink: sink))
     }
 
     /// Sends the request. Only the first call counts, and none after ``cancel()``.
     public func resume() {
-        let isFirst = state.withLock { state in
-            guard case .suspended = state else { return false }
-            state = .starting
-            return true
+        let (makeSink, isCancelled) = state.withLock { ($0.makeSink.take(), $0.isCancelled) }
+        guard let makeSink else { return }
+        guard !isCancelled else { return makeSink().ended(.failure(URLError(.cancelled))) }
+        let call = open()
+        let isUnwanted = state.withLock { state in
+            state.call = call
+            return state.isCancelled
         }
-        guard isFirst else { return }
-        let exchange = open()
-        let isWanted = state.withLock { state in
-            guard case .starting = state else { return false }
-            state = .started(exchange)
-            return true
-        }
-        if !isWanted { exchange.cancel() }
-        exchange.start(into: makeSink())
+        if isUnwanted { call.cancel() }
+        call.start(into: makeSink())
     }
 
     /// Ends the request with `URLError.cancelled`, unless it has ended. Never waits, and is thread-safe.
     public func cancel() {
-        let (exchange, isSuspended): (HTTPCall?, Bool) = state.withLock { state in
-            switch state {
-            case .suspended:
-                state = .cancelled
-                return (nil, true)
-            case .starting:
-                state = .cancelled
-                return (nil, false)
-            case .started(let exchange): return (exchange, false)
-            case .cancelled: return (nil, false)
-            }
+        let call = state.withLock { state in
+            state.isCancelled = true
+            return state.call
         }
-        exchange?.cancel()
-        if isSuspended { makeSink().ended(.failure(URLError(.cancelled))) }
+        call?.cancel()
+        resume()  // only tells the handler
     }
 
     /// The progress of the request and its response.
-    public var progress: TransferProgress {
-        guard case .started(let exchange) = state.withLock({ $0 }) else { return TransferProgress() }
-        return exchange.progress
-    }
+    public var progress: TransferProgress { state.withLock { $0.call }?.progress ?? TransferProgress() }
 }
 
 extension CapturedSession {
@@ -100,11 +85,11 @@ extension CapturedSession {
 }
 
 private final class StreamSink: BodySink {
-    private var head: (@Sendable (Result<URLResponse, URLError>) -> Void)?
+    private var head: HTTPCall.Completion<URLResponse>?
     private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
 
     init(
-        head: @escaping @Sendable (Result<URLResponse, URLError>) -> Void,
+        head: @escaping HTTPCall.Completion<URLResponse>,
         pieces: AsyncThrowingStream<Data, any Error>.Continuation
     ) {
         self.head = head
