@@ -88,54 +88,52 @@ extension TransactionManager {
 final class BodyDraft: @unchecked Sendable {
     private let place: BodyPlace
     private let contentType: String?
-    private let ownContentType: String?
     private let keeper: BodyKeeper
+    private let pieces: BodyPieces
     private var redactor: BodyRedactor
-    private var kept: [UInt8] = []
     private var unseen: [UInt8] = []
-    private var pieceCount = 0
     private var hash = SipHash(key: (0, 0))
     private var probe: [UInt8]?
     private var isStillEncoded = false
 
-    private static let pieceByteCount = 64 << 10
     private static let probeByteCount = 16
 
     init(_ place: BodyPlace, _ head: BodyHead, _ keeper: BodyKeeper, keepsBinary: Bool) {
         self.place = place
         self.keeper = keeper
-        ownContentType = head.contentType
-        contentType = head.contentType.map(keeper.redactor.label)
+        contentType = head.contentType
+        pieces = BodyPieces(of: place, contentType: head.contentType.map(keeper.redactor.label), keeper.writer)
         // Without a type, assume the one that URLSession sends, which is redacted most strictly.
         let type = head.contentType ?? "application/x-www-form-urlencoded"
         redactor = BodyRedactor(contentType: type, redactor: keeper.redactor, keepsBinary: keepsBinary)
         probe = head.isEncoded ? [] : nil
     }
 
-    deinit { keeper.writer.bodies.adjust(by: -kept.count - unseen.count) }
+    deinit { keeper.writer.bodies.adjust(by: -unseen.count) }
 
     func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { hash.update($0) }
         if place.asked == nil { take(bytes) } else { unseen += bytes }
     }
 
-    private func take(_ bytes: [UInt8]) {
-        let waiting = kept.count
-        if var start = probe {
-            start += bytes
-            probe = start.count < Self.probeByteCount ? start : nil
-            if probe == nil { decide(by: start) }
-        } else if !isStillEncoded {
-            kept += redactor.redact(bytes)
-        }
-        keeper.writer.bodies.adjust(by: kept.count - waiting - bytes.count)
-        while kept.count >= Self.pieceByteCount { handOver(kept.prefix(Self.pieceByteCount), end: nil) }
+    private func take(_ bytes: [UInt8]) { pieces.append(redacted(bytes), reservedByteCount: bytes.count) }
+
+    private func redacted(_ bytes: [UInt8]) -> [UInt8] {
+        guard let probe else { return isStillEncoded ? [] : redactor.redact(bytes) }
+        let start = probe + bytes
+        self.probe = start.count < Self.probeByteCount ? start : nil
+        return self.probe == nil ? redacted(start: start) : []
     }
 
     func finish(byteCount: Int64, omission: ExchangeBody.Omission?, rest: SipHash?) {
         var (omission, rest) = (omission, rest)
         if !unseen.isEmpty {
-            let changed = asked(byteCount: byteCount, isWhole: omission == nil)
+            let isReadable = probe == nil || Self.isText(unseen.prefix(Self.probeByteCount))
+            let changed =
+                isReadable
+                ? keeper.asked(
+                    unseen, of: place, contentType: contentType, byteCount: byteCount, isWhole: omission == nil)
+                : unseen
             // A hash would reveal what the app removed.
             if changed != unseen { rest = nil }
             let limited = Array((changed ?? []).prefix(max(0, keeper.policy.maximumByteCount)))
@@ -145,32 +143,18 @@ final class BodyDraft: @unchecked Sendable {
             guard changed != nil else { return }
             take(limited)
         }
-        let waiting = kept.count
-        if let probe { decide(by: probe) }
-        if !isStillEncoded { kept += redactor.finish(isWhole: omission == nil) }
-        keeper.writer.bodies.adjust(by: kept.count - waiting)
-        let end = BodyPiece.End(
-            byteCount: byteCount, omission: isStillEncoded ? .encoding : omission,
-            hash: isStillEncoded ? nil : rest.map(whole))
-        handOver(kept[...], end: end)
+        var last = probe.map(redacted(start:)) ?? []
+        if !isStillEncoded { last += redactor.finish(isWhole: omission == nil) }
+        pieces.append(last, reservedByteCount: 0)
+        pieces.finish(
+            BodyPiece.End(
+                byteCount: byteCount, omission: isStillEncoded ? .encoding : omission,
+                hash: isStillEncoded ? nil : rest.map(whole)))
     }
 
-    private func asked(byteCount: Int64, isWhole: Bool) -> [UInt8]? {
-        guard let hook = keeper.hook, let request = place.asked,
-            probe == nil || Self.isText(unseen.prefix(Self.probeByteCount))
-        else {
-            return unseen
-        }
-        let draft = RecordingDraft.Body(
-            request: request, direction: place.direction, contentType: ownContentType, byteCount: byteCount,
-            isWhole: isWhole, bytes: unseen)
-        guard case .body(let changed)? = hook.ask(.body(draft)) else { return nil }
-        return changed.bytes
-    }
-
-    private func decide(by start: [UInt8]) {
+    private func redacted(start: [UInt8]) -> [UInt8] {
         isStillEncoded = !Self.isText(start.prefix(Self.probeByteCount))
-        if !isStillEncoded { kept += redactor.redact(start) }
+        return isStillEncoded ? [] : redactor.redact(start)
     }
 
     /// Compressed data begins with bytes that text never has: 1F 8B (gzip), 28 B5 2F FD (zstd).
@@ -188,22 +172,47 @@ final class BodyDraft: @unchecked Sendable {
         }
         return whole.value
     }
+}
 
-    private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
-        keeper.writer.keep(
+/// The redacted bytes of one direction, stored in pieces.
+// Right because only the keeper's queue uses its state.
+final class BodyPieces: @unchecked Sendable {
+    private static let pieceByteCount = 64 << 10
+
+    private let place: BodyPlace
+    private let contentType: String?
+    private let writer: SourceWriter
+    private var waiting: [UInt8] = []
+    private var pieceCount = 0
+
+    init(of place: BodyPlace, contentType: String?, _ writer: SourceWriter) {
+        (self.place, self.contentType, self.writer) = (place, contentType, writer)
+    }
+
+    deinit { writer.bodies.adjust(by: -waiting.count) }
+
+    func append(_ bytes: [UInt8], reservedByteCount: Int) {
+        waiting += bytes
+        writer.bodies.adjust(by: bytes.count - reservedByteCount)
+        while waiting.count >= Self.pieceByteCount { store(waiting.prefix(Self.pieceByteCount), end: nil) }
+    }
+
+    func finish(_ end: BodyPiece.End) { store(waiting[...], end: end) }
+
+    private func store(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
+        writer.keep(
             BodyPiece(
                 part: place.part, exchange: place.exchange, direction: place.direction, number: Int64(pieceCount),
-                contentType: contentType,
-                bytes: Array(bytes), end: end))
+                contentType: contentType, bytes: Array(bytes), end: end))
         pieceCount += 1
-        kept.removeFirst(bytes.count)
+        waiting.removeFirst(bytes.count)
     }
 }
 
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
     let redactor: Redactor
-    let hook: RecordingHook?
+    private let hook: RecordingHook?
     let writer: SourceWriter
     private let queue = DispatchQueue(label: "waybill.bodies", qos: .utility)
     private let generation = ProcessGeneration.current
@@ -213,6 +222,18 @@ final class BodyKeeper: Sendable {
         self.redactor = redactor
         self.hook = hook
         self.writer = writer
+    }
+
+    /// Returns `nil` if the app withholds them.
+    func asked(
+        _ bytes: [UInt8], of place: BodyPlace, contentType: String?, byteCount: Int64, isWhole: Bool
+    ) -> [UInt8]? {
+        guard let hook, let request = place.asked else { return bytes }
+        let draft = RecordingDraft.Body(
+            request: request, direction: place.direction, contentType: contentType, byteCount: byteCount,
+            isWhole: isWhole, bytes: bytes)
+        guard case .body(let changed)? = hook.ask(.body(draft)) else { return nil }
+        return changed.bytes
     }
 
     /// A forked child has none of the parent's threads.

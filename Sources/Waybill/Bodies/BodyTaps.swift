@@ -81,14 +81,14 @@ package final class BodyTaps: Sendable {
     private let state: Locked<State>
 
     init(
-        of request: ExchangeRequest, part: Int64, exchange: Int64, asked: RecordingDraft.ExchangeOpened?,
+        of headerFields: [HeaderField], part: Int64, exchange: Int64, asked: RecordingDraft.ExchangeOpened?,
         keeper: BodyKeeper
     ) {
         self.asked = asked
         self.keeper = keeper
         self.part = part
         self.exchange = exchange
-        state = Locked(State(heads: [.request: request.headerFields]))
+        state = Locked(State(heads: [.request: headerFields]))
     }
 
     func responded(_ response: ExchangeResponse) { state.withLock { $0.heads[.response] = response.headerFields } }
@@ -166,15 +166,18 @@ final class MessageTap: Sendable {
         var hasEnded = false
     }
 
+    private static let frameByteCount = 40
+
+    private let place: BodyPlace
     private let keeper: BodyKeeper
-    private let draft: MessageDraft
+    private let pieces: BodyPieces
     private let limit: Int
     private let state = Locked(State())
 
     init(_ place: BodyPlace, _ keeper: BodyKeeper) {
-        self.keeper = keeper
+        (self.place, self.keeper) = (place, keeper)
+        pieces = BodyPieces(of: place, contentType: KeptMessage.contentType, keeper.writer)
         limit = max(0, keeper.policy.maximumByteCount)
-        draft = MessageDraft(place, keeper)
     }
 
     func append(_ bytes: some DataProtocol, isText: Bool, number: Int64) {
@@ -184,23 +187,35 @@ final class MessageTap: Sendable {
             state.byteCount += Int64(bytes.count)
             guard state.omission == nil, isWanted else { return }
             // The frame counts, too, since there may be many short messages.
-            let room = limit - state.keptByteCount - MessageDraft.frameByteCount
+            let room = limit - state.keptByteCount - Self.frameByteCount
             guard room > 0 else {
                 state.omission = .limit
                 return
             }
             let kept = Array(bytes.prefix(room))
-            let cost = kept.count + MessageDraft.frameByteCount
+            let cost = kept.count + Self.frameByteCount
             guard keeper.writer.bodies.reserve(cost) else {
                 state.omission = .room
                 return
             }
             state.keptByteCount += cost
             if kept.count < bytes.count { state.omission = .limit }
-            let message = MessageDraft.Message(
-                number: number, isText: isText, byteCount: Int64(bytes.count), bytes: kept, reservedByteCount: cost)
-            keeper.perform { [draft] in draft.append(message) }
+            let byteCount = Int64(bytes.count)
+            keeper.perform { [self] in
+                let record = record(of: kept, byteCount: byteCount, isText: isText, number: number)
+                pieces.append(record ?? [], reservedByteCount: cost)
+            }
         }
+    }
+
+    private func record(of bytes: [UInt8], byteCount: Int64, isText: Bool, number: Int64) -> [UInt8]? {
+        let (contentType, isWhole) = (BodyPolicy.messageType(ofText: isText), bytes.count == byteCount)
+        let asked = keeper.asked(
+            bytes, of: place, contentType: contentType, byteCount: byteCount, isWhole: isWhole)
+        guard let asked else { return nil }
+        let redacted = keeper.redactor.body(
+            Array(asked.prefix(limit)), contentType: contentType, keepsBinary: !isText, isWhole: isWhole)
+        return KeptMessage(number, redacted, isText: isText, isCut: !isWhole).record
     }
 
     func finish() {
@@ -209,78 +224,19 @@ final class MessageTap: Sendable {
             state.hasEnded = true
             let omission = state.omission ?? (state.keptByteCount == 0 && state.byteCount > 0 ? .type : nil)
             let byteCount = state.byteCount
-            keeper.perform { [draft] in draft.finish(byteCount: byteCount, omission: omission) }
+            keeper.perform { [pieces] in
+                pieces.finish(BodyPiece.End(byteCount: byteCount, omission: omission, hash: nil))
+            }
         }
     }
 }
 
 extension BodyPolicy {
     fileprivate func keepsMessages(ofText isText: Bool) -> Bool {
-        isText ? contentTypes.isEmpty || names(MessageDraft.textType) : names(MessageDraft.binaryType)
-    }
-}
-
-/// Redacts the messages of one direction one by one, and passes them to the store in pieces.
-// Right because only the keeper's queue uses its state.
-final class MessageDraft: @unchecked Sendable {
-    struct Message: Sendable {
-        var number: Int64
-        var isText: Bool
-        var byteCount: Int64
-        var bytes: [UInt8]
-        var reservedByteCount: Int
-
-        var contentType: String { isText ? textType : binaryType }
-        var isWhole: Bool { bytes.count == byteCount }
+        isText && contentTypes.isEmpty || names(Self.messageType(ofText: isText))
     }
 
-    static let frameByteCount = 40
-    static let textType = "text/plain"
-    static let binaryType = "application/octet-stream"
-    private static let pieceByteCount = 64 << 10
-
-    private let place: BodyPlace
-    private let keeper: BodyKeeper
-    private var kept: [UInt8] = []
-    private var pieceCount = 0
-
-    init(_ place: BodyPlace, _ keeper: BodyKeeper) {
-        self.place = place
-        self.keeper = keeper
-    }
-
-    deinit { keeper.writer.bodies.adjust(by: -kept.count) }
-
-    func append(_ message: Message) {
-        let record = asked(message).map { changed -> [UInt8] in
-            let redacted = keeper.redactor.body(
-                changed, contentType: message.contentType, keepsBinary: !message.isText, isWhole: message.isWhole)
-            return KeptMessage(message.number, redacted, isText: message.isText, isCut: !message.isWhole).record
-        }
-        kept += record ?? []
-        keeper.writer.bodies.adjust(by: (record?.count ?? 0) - message.reservedByteCount)
-        while kept.count >= Self.pieceByteCount { handOver(kept.prefix(Self.pieceByteCount), end: nil) }
-    }
-
-    func finish(byteCount: Int64, omission: ExchangeBody.Omission?) {
-        handOver(kept[...], end: BodyPiece.End(byteCount: byteCount, omission: omission, hash: nil))
-    }
-
-    private func asked(_ message: Message) -> [UInt8]? {
-        guard let hook = keeper.hook, let request = place.asked else { return message.bytes }
-        let draft = RecordingDraft.Body(
-            request: request, direction: place.direction, contentType: message.contentType,
-            byteCount: message.byteCount, isWhole: message.isWhole, bytes: message.bytes)
-        guard case .body(let changed)? = hook.ask(.body(draft)) else { return nil }
-        return Array(changed.bytes.prefix(max(0, keeper.policy.maximumByteCount)))
-    }
-
-    private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
-        keeper.writer.keep(
-            BodyPiece(
-                part: place.part, exchange: place.exchange, direction: place.direction, number: Int64(pieceCount),
-                contentType: KeptMessage.contentType, bytes: Array(bytes), end: end))
-        pieceCount += 1
-        kept.removeFirst(bytes.count)
+    fileprivate static func messageType(ofText isText: Bool) -> String {
+        isText ? "text/plain" : "application/octet-stream"
     }
 }

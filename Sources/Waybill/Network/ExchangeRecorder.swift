@@ -54,8 +54,7 @@ public final class ExchangeRecorder: Sendable {
 
     init(
         _ request: RecordingDraft.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
-        bodies: (_ exchange: Int64, _ asked: RecordingDraft.ExchangeOpened?) -> BodyTaps? = { _, _ in nil },
-        headers: (_ exchange: Int64?) -> [String: String] = { _ in [:] }
+        bodies keeper: BodyKeeper? = nil, headers: (_ exchange: Int64?) -> [String: String] = { _ in [:] }
     ) {
         // A part that was not recorded has no sequence that an exchange could refer to.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
@@ -80,7 +79,12 @@ public final class ExchangeRecorder: Sendable {
         #endif
         asked = hook == nil ? nil : kept
         self.source = sequence > 0 ? source : nil
-        self.bodies = sequence > 0 ? bodies(sequence, asked) : nil
+        if let keeper, sequence > 0 {
+            bodies = BodyTaps(
+                of: request.headerFields, part: self.part, exchange: sequence, asked: asked, keeper: keeper)
+        } else {
+            bodies = nil
+        }
         self.headers = headers(sequence > 0 ? sequence : nil)
     }
 

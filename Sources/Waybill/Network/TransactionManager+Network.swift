@@ -51,12 +51,7 @@ extension SourceRegistry {
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
             RecordingDraft.ExchangeOpened(request, transaction: part?.transaction), part: part, source: source,
-            bodies: { exchange, asked in
-                keeper.map {
-                    BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, asked: asked, keeper: $0)
-                }
-            },
-            headers: headers)
+            bodies: keeper, headers: headers)
     }
 
     private func noteOutside(_ request: ExchangeRequest, of source: SourceRecorder) {
