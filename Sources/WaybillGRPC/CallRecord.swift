@@ -64,39 +64,27 @@ final class CallRecord: Sendable {
         }
         guard let last else { return }
         let result = result(of: end, isAnswered: last.metadata != nil)
-        switch result {
-        case .answered(let code, let error, let trailers):
+        if let trailers = result.trailers {
             let fields = (last.metadata?.fields ?? []) + trailers.fields
-            let status = HeaderField(name: "grpc-status", value: "\(code)")
+            let status = HeaderField(name: "grpc-status", value: "\(result.code)")
             exchange.responded(ExchangeResponse(status: 200, headerFields: fields + [status]), isTimed: false)
-            exchange.finish(error: error)
-        case .lost(_, let error): exchange.fail(error)
-        case .cancelled: exchange.cancel()
+            exchange.finish(error: result.error)
+        } else if let error = result.error {
+            exchange.fail(error)
+        } else {
+            exchange.cancel()
         }
         report(result, last)
         close(result)
     }
 
-    private enum Result {
-        case answered(code: Int, error: (any Error)?, trailers: Metadata)
-        /// No server answered, or the client stopped waiting.
-        case lost(code: Int, error: any Error)
-        case cancelled
+    private struct Result {
+        var code = RPCError.Code.cancelled.rawValue
+        var error: (any Error)?
+        /// `nil` if no server answered, or the client stopped waiting.
+        var trailers: Metadata?
 
-        var code: Int {
-            switch self {
-            case .answered(let code, _, _), .lost(let code, _): code
-            case .cancelled: RPCError.Code.cancelled.rawValue
-            }
-        }
-
-        var error: (any Error)? {
-            switch self {
-            case .answered(_, let error, _): error
-            case .lost(_, let error): error
-            case .cancelled: nil
-            }
-        }
+        var isCancelled: Bool { error == nil && trailers == nil }
     }
 
     private func result(of end: CallEnd, isAnswered: Bool) -> Result {
@@ -106,20 +94,19 @@ final class CallRecord: Sendable {
         // A client has this result; a server's late result reaches nobody. A server that shuts down also cancels its
         // calls, but the clients receive their results.
         case .completed(let trailers) where joined == nil || !hasRunOut:
-            return .answered(code: 0, error: nil, trailers: trailers)
+            return Result(code: 0, trailers: trailers)
         case .failed(let error) where !isCancelled && !error.isCancellation:
             let status = (error as? any RPCErrorConvertible).map { RPCError($0) }
             let code = status?.code ?? .unknown
             // A transport reports an unreachable server like a server's status, but with a cause.
             let isClients = joined == nil && !isAnswered && status?.cause != nil
-            return isClients || code == .unavailable || code == .deadlineExceeded
-                ? .lost(code: code.rawValue, error: error)
-                : .answered(code: code.rawValue, error: error, trailers: status?.metadata ?? [:])
+            let isLost = isClients || code == .unavailable || code == .deadlineExceeded
+            return Result(code: code.rawValue, error: error, trailers: isLost ? nil : status?.metadata ?? [:])
         case .completed, .failed, .cancelled:
             // Deadlines and cancellations end a call in the same way; only the time distinguishes them.
-            guard deadline?.hasPassed == true else { return .cancelled }
+            guard deadline?.hasPassed == true else { return Result() }
             let error = RPCError(code: .deadlineExceeded, message: "")
-            return .lost(code: error.code.rawValue, error: error)
+            return Result(code: error.code.rawValue, error: error)
         }
     }
 
@@ -136,14 +123,12 @@ final class CallRecord: Sendable {
 
     private func close(_ result: Result) {
         guard let joined else { return }
-        switch result {
-        case .cancelled: joined.finish(.cancelled)
-        case .answered, .lost:
-            if GRPCStatus.isServerFailure(result.code) {
-                joined.finish(.failed, error: result.error)
-            } else {
-                joined.finish()
-            }
+        if result.isCancelled {
+            joined.finish(.cancelled)
+        } else if GRPCStatus.isServerFailure(result.code) {
+            joined.finish(.failed, error: result.error)
+        } else {
+            joined.finish()
         }
     }
 }
