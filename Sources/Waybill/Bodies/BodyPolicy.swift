@@ -42,8 +42,8 @@ public struct BodyPolicy: Sendable, Equatable {
         guard hosts.isEmpty || hosts.contains(where: { $0.ignoringCase.matches(request.url.host() ?? "") }) else {
             return false
         }
-        let path = request.url.path(percentEncoded: true)
-        guard paths.isEmpty || paths.contains(where: { $0.matches(path.isEmpty ? "/" : path) }) else { return false }
+        let path = request.url.sentPath
+        guard paths.isEmpty || paths.contains(where: { $0.matches(path) }) else { return false }
         return sample >= 1 || sample > Self.position(of: transaction)
     }
 

@@ -45,19 +45,14 @@ public struct NetworkOptions: Sendable {
     @TaskLocal private static var isAsking = false
 
     var problems: [WaybillError] {
-        (bodies?.problems ?? [])
-            + (include + exclude).flatMap { pattern in
-                let blind =
-                    pattern.body == nil
-                    ? []
-                    : [
-                        WaybillError(
-                            .setting,
-                            "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing."
-                        )
-                    ]
-                return pattern.problems + blind
-            }
+        var problems = bodies?.problems ?? []
+        for pattern in include + exclude {
+            problems += pattern.problems
+            guard pattern.body != nil else { continue }
+            problems.add(
+                "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
+        }
+        return problems
     }
 }
 

@@ -53,10 +53,8 @@ public struct RequestPattern: Sendable, Equatable {
     }
 
     private func meetsAddress(_ address: URL) -> Bool {
-        guard anyCaseHost?.matches(address.host() ?? "") ?? true else { return false }
-        if let path {
-            let sent = address.path(percentEncoded: true)
-            guard path.matches(sent.isEmpty ? "/" : sent) else { return false }
+        guard anyCaseHost?.matches(address.host() ?? "") ?? true, path?.matches(address.sentPath) ?? true else {
+            return false
         }
         return url?.matches(String(address.absoluteString.prefix { $0 != "#" })) ?? true
     }
@@ -98,6 +96,13 @@ extension RequestPattern: Codable {
     }
 }
 
+extension URL {
+    var sentPath: String {
+        let path = path(percentEncoded: true)
+        return path.isEmpty ? "/" : path
+    }
+}
+
 /// Decodes JSON that people write by hand.
 extension Decoder {
     /// Throws for unknown members, since ignoring a misspelled condition would match more.
@@ -120,6 +125,8 @@ extension KeyedDecodingContainer<MemberKey> {
     func value<Value: Decodable>(_: Value.Type, _ key: Key) throws -> Value? {
         contains(key) ? try decode(Value.self, forKey: key) : nil
     }
+
+    func nested(_ key: Key) throws -> (any Decoder)? { contains(key) ? try superDecoder(forKey: key) : nil }
 
     func integer<Number: FixedWidthInteger & Decodable>(
         _ key: Key, in range: ClosedRange<Number> = 0...Number(clamping: Limits.largestInteger)

@@ -77,8 +77,10 @@ extension NetworkRule: Codable {
         let actions = [
             try members.value(NetworkRule.Response.self, "mock").map(Action.mock),
             try members.value(NetworkRule.Throttle.self, "throttle").map(Action.throttle),
-            try members.value(Failure.self, "fail").map(\.action),
-            try members.value(Cut.self, "cut").map { Action.cut(afterByteCount: $0.byteCount) },
+            try members.nested("fail").map(Self.failure),
+            try members.nested("cut").map { cut in
+                .cut(afterByteCount: try cut.members("after_bytes").integer("after_bytes") ?? 0)
+            },
         ].compactMap { $0 }
         self.init(
             try members.decode(String.self, forKey: "name"),
@@ -96,6 +98,21 @@ extension NetworkRule: Codable {
             throw decoder.failure("one of mock, throttle, fail and cut was expected")
         }
         return action
+    }
+
+    private static func failure(from decoder: any Decoder) throws -> Action {
+        let members = try decoder.members("code", "delay_us", "longest_delay_us")
+        // Apple platforms accept every number as a code; others only known ones.
+        let code: URLError.Code? =
+            if let name = try? members.decode(String.self, forKey: "code") {
+                URLError.Code(name: name)
+            } else {
+                URLError.Code(
+                    rawValue: try members.integer("code", in: -9999 ... -1) ?? members.decode(Int.self, forKey: "code"))
+            }
+        guard let code else { throw members.failure("code", "no code of URLError is that") }
+        let (delay, longest) = try members.delay("delay_us", "longest_delay_us")
+        return .fail(code, after: delay, upTo: longest)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -120,32 +137,5 @@ extension NetworkRule: Codable {
             var cut = members.nestedContainer(keyedBy: MemberKey.self, forKey: "cut")
             if count > 0 { try cut.encode(count, forKey: "after_bytes") }
         }
-    }
-}
-
-private struct Failure: Decodable {
-    var action: NetworkRule.Action
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.members("code", "delay_us", "longest_delay_us")
-        // Apple platforms accept every number as a code; others only known ones.
-        let code: URLError.Code? =
-            if let name = try? members.decode(String.self, forKey: "code") {
-                URLError.Code(name: name)
-            } else {
-                URLError.Code(
-                    rawValue: try members.integer("code", in: -9999 ... -1) ?? members.decode(Int.self, forKey: "code"))
-            }
-        guard let code else { throw members.failure("code", "no code of URLError is that") }
-        let (delay, longest) = try members.delay("delay_us", "longest_delay_us")
-        action = .fail(code, after: delay, upTo: longest)
-    }
-}
-
-private struct Cut: Decodable {
-    var byteCount: Int64
-
-    init(from decoder: any Decoder) throws {
-        byteCount = try decoder.members("after_bytes").integer("after_bytes") ?? 0
     }
 }

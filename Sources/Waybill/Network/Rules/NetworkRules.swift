@@ -15,10 +15,16 @@ public import WaybillCore
 /// transactions.rules.isEnabled = TransactionManager.isDebugBuild
 /// ```
 public final class NetworkRules: Sendable {
+    private struct Entry {
+        var rule: NetworkRule
+        var hits = 0
+    }
+
     private struct State {
         var isEnabled = false
-        var rules: [NetworkRule] = []
-        var hits: [String: Int] = [:]
+        var entries: [Entry] = []
+
+        func index(of name: String) -> Int? { entries.firstIndex { $0.rule.name == name } }
     }
 
     private let state = Locked(State())
@@ -37,13 +43,11 @@ public final class NetworkRules: Sendable {
     }
 
     /// All rules in order of precedence: the newest first, unless they were moved.
-    public var all: [NetworkRule] { state.withLock { $0.rules } }
+    public var all: [NetworkRule] { state.withLock { $0.entries.map(\.rule) } }
 
     /// The number of requests that each rule has acted on since it was added, by name.
     public var hits: [String: Int] {
-        state.withLock { state in
-            Dictionary(uniqueKeysWithValues: state.rules.map { ($0.name, state.hits[$0.name] ?? 0) })
-        }
+        state.withLock { Dictionary(uniqueKeysWithValues: $0.entries.map { ($0.rule.name, $0.hits) }) }
     }
 
     /// Adds a rule before all others and removes any other rule of that name. Its hits count from 0.
@@ -52,19 +56,14 @@ public final class NetworkRules: Sendable {
     /// Adds rules before all others, the first with precedence, and removes other rules of their names.
     public func add(_ rules: [NetworkRule]) {
         var names: Set<String> = []
-        let new = rules.filter { names.insert($0.name).inserted }
-        state.withLock { state in
-            state.rules = new + state.rules.filter { !names.contains($0.name) }
-            for name in names { state.hits[name] = nil }
-        }
+        let new = rules.filter { names.insert($0.name).inserted }.map { Entry(rule: $0) }
+        state.withLock { $0.entries = new + $0.entries.filter { !names.contains($0.rule.name) } }
     }
 
     /// Enables or disables the rule of that name, if any, and keeps its precedence and its hits.
     public func setEnabled(_ isEnabled: Bool, named name: String) {
         state.withLock { state in
-            for index in state.rules.indices where state.rules[index].name == name {
-                state.rules[index].isEnabled = isEnabled
-            }
+            if let index = state.index(of: name) { state.entries[index].rule.isEnabled = isEnabled }
         }
     }
 
@@ -74,11 +73,10 @@ public final class NetworkRules: Sendable {
     @discardableResult
     public func replace(named name: String, with rule: NetworkRule) -> Bool {
         state.withLock { state in
-            guard let index = state.rules.firstIndex(where: { $0.name == name }),
-                rule.name == name || !state.rules.contains(where: { $0.name == rule.name })
-            else { return false }
-            state.rules[index] = rule
-            (state.hits[name], state.hits[rule.name]) = (nil, nil)
+            guard let index = state.index(of: name), rule.name == name || state.index(of: rule.name) == nil else {
+                return false
+            }
+            state.entries[index] = Entry(rule: rule)
             return true
         }
     }
@@ -86,21 +84,16 @@ public final class NetworkRules: Sendable {
     /// Moves the rule of that name by a number of places: towards the last, or, if negative, towards the first.
     public func move(named name: String, by places: Int) {
         state.withLock { state in
-            guard let index = state.rules.firstIndex(where: { $0.name == name }) else { return }
-            let rule = state.rules.remove(at: index)
+            guard let index = state.index(of: name) else { return }
+            let entry = state.entries.remove(at: index)
             let (place, isFar) = index.addingReportingOverflow(places)
-            let last = state.rules.count
-            state.rules.insert(rule, at: isFar ? (places < 0 ? 0 : last) : min(max(0, place), last))
+            let last = state.entries.count
+            state.entries.insert(entry, at: isFar ? (places < 0 ? 0 : last) : min(max(0, place), last))
         }
     }
 
     /// Removes the rule of that name, if any, and its hits.
-    public func remove(named name: String) {
-        state.withLock { state in
-            state.rules.removeAll { $0.name == name }
-            state.hits[name] = nil
-        }
-    }
+    public func remove(named name: String) { state.withLock { $0.entries.removeAll { $0.rule.name == name } } }
 
     /// Removes all rules and their hits.
     public func removeAll() { state.withLock { $0 = State(isEnabled: $0.isEnabled) } }
@@ -108,7 +101,7 @@ public final class NetworkRules: Sendable {
     var problems: [WaybillError] { all.flatMap(\.problems) }
 
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
-        let rules = state.withLock { $0.isEnabled ? $0.rules : [] }
+        let rules = isEnabled ? all : []
         // Compare without the lock, since a pattern can take milliseconds.
         return rules.first { rule in
             rule.isEnabled && rule.matching.matches(request, body: body()) && rule.problems.isEmpty && takes(rule)
@@ -117,9 +110,10 @@ public final class NetworkRules: Sendable {
 
     private func takes(_ rule: NetworkRule) -> Bool {
         state.withLock { state in
-            let hits = state.hits[rule.name] ?? 0
-            guard hits < rule.times ?? .max else { return false }
-            state.hits[rule.name] = hits + 1
+            guard let index = state.index(of: rule.name), state.entries[index].hits < rule.times ?? .max else {
+                return false
+            }
+            state.entries[index].hits += 1
             return true
         }
     }
