@@ -65,22 +65,24 @@ extension TransactionManager {
         }
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
-            end.whenEnded {
-                task.cancel()
-                Task {
-                    var report = FlushReport()
-                    report.error = WaybillError(
-                        .transport, "The flush did not end in time; what was not delivered stays pending.")
-                    await report.count(from: source)
-                    first.withLock { $0.take() }?.resume(returning: report)
-                }
-            }
             let timer = Task { if (try? await Task.sleep(for: deadline)) != nil { end.end() } }
+            let ending = Task {
+                await end.reached()
+                guard !Task.isCancelled else { return }
+                task.cancel()
+                var report = FlushReport()
+                report.error = WaybillError(
+                    .transport, "The flush did not end in time; what was not delivered stays pending.")
+                await report.count(from: source)
+                first.withLock { $0.take() }?.resume(returning: report)
+            }
             Task {
                 let report = await task.value
                 timer.cancel()
                 // A cancelled flush has an error that says less than the report of the deadline.
-                if report.error == nil || !end.hasEnded { first.withLock { $0.take() }?.resume(returning: report) }
+                guard report.error == nil || !task.isCancelled else { return }
+                ending.cancel()
+                first.withLock { $0.take() }?.resume(returning: report)
             }
         }
     }

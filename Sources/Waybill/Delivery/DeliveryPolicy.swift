@@ -257,42 +257,40 @@ struct Backoff {
 struct DeliveryGate {
     private(set) var limit = LeaseLimit()
     var refusal: WaybillError?
+    private var pause: DeliveryPause?
     /// In microseconds of the device's uptime.
-    private(set) var heldUntil: Int64 = 0
-    /// Whether the collector asked for the pause. Then flushes that the app calls wait, too.
-    private(set) var wasAskedFor = false
-    private(set) var failureCount = 0
+    private var heldUntil: Int64 = 0
     /// The pause in the store does not apply to a new delivery.
     private(set) var isForNewDelivery: Bool
 
     init(isForNewDelivery: Bool = false) { self.isForNewDelivery = isForNewDelivery }
 
-    /// A flush that the app calls (`isAsked`) skips a pause after failures.
+    /// A flush that the app calls (`isAsked`) skips a pause after failures, but not one that the collector asked for.
     func blockingError(at uptime: Int64, isAsked: Bool) -> WaybillError? {
         if let refusal { return refusal }
-        guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }
+        guard let pause, uptime < heldUntil, pause.wasAskedFor || !isAsked else { return nil }
         let seconds = (heldUntil - uptime + 999_999) / 1_000_000
         let why =
-            wasAskedFor
+            pause.wasAskedFor
             ? "The collector asked to be left alone for another \(seconds) seconds"
-            : "Delivery failed \(failureCount) times in a row, and is tried again by itself in \(seconds) seconds"
+            : "Delivery failed \(pause.failureCount) times in a row, and is tried again by itself in \(seconds) seconds"
         return WaybillError(.transport, "\(why); the facts stay pending.")
     }
 
     mutating func learn(_ pause: DeliveryPause?, at uptime: Int64) {
         isForNewDelivery = false
-        failureCount = pause?.failureCount ?? 0
-        heldUntil = pause.map { uptime + $0.remainingMicroseconds } ?? 0
-        wasAskedFor = pause?.wasAskedFor ?? false
+        self.pause = pause
+        heldUntil = uptime + (pause?.remainingMicroseconds ?? 0)
     }
 
-    var isClosed: Bool { failureCount == 0 && heldUntil == 0 }
+    var isClosed: Bool { pause == nil }
 
     func pause(afterFailure time: Duration?, using generator: inout some RandomNumberGenerator) -> DeliveryPause {
+        let failureCount = (pause?.failureCount ?? 0) + 1
         let asked = time.flatMap { $0 > .zero ? min($0, RetryAfter.longest) : nil }
-        let wait = asked ?? Backoff().wait(afterFailures: failureCount + 1, using: &generator)
+        let wait = asked ?? Backoff().wait(afterFailures: failureCount, using: &generator)
         return DeliveryPause(
-            failureCount: failureCount + 1, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
+            failureCount: failureCount, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
     }
 
     mutating func lessen(from factCount: Int) { limit.factCount = max(1, factCount / 2) }

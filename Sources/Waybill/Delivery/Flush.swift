@@ -281,29 +281,10 @@ extension Receipt {
     }
 }
 
-final class FlushEnd: Sendable {
-    private struct State {
-        var hasEnded = false
-        var handler: (@Sendable () -> Void)?
-    }
+struct FlushEnd: Sendable {
+    private let signal = AsyncStream.makeStream(of: Void.self)
 
-    private let state = Locked(State())
+    func end() { signal.continuation.finish() }
 
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
-
-    func end() {
-        let handler = state.withLock { state in
-            state.hasEnded = true
-            return state.handler.take()
-        }
-        handler?()
-    }
-
-    func whenEnded(_ body: @escaping @Sendable () -> Void) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.handler = body }
-            return state.hasEnded
-        }
-        if hasEnded { body() }
-    }
+    func reached() async { for await _ in signal.stream {} }
 }
