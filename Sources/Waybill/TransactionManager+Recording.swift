@@ -13,16 +13,15 @@ extension TransactionManager {
         source?.note(U.self)
         return UseCaseTransaction(
             part: begin(
-                U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes, below: parent,
-                in: source))
+                Fact.Opened(U.self, GUID(), attributes), type: ObjectIdentifier(U.self), below: parent, in: source))
     }
 
     /// Begins a transaction of a use case that has a code but no Swift type. Its timeout is one day.
     public func begin(
         useCase code: Int, attributes: Attributes = [:], parent: TransactionParent? = .current
     ) -> UseCaseTransaction<Int> {
-        UseCaseTransaction(
-            part: begin(code, timeout: .seconds(86_400), attributes: attributes, below: parent, in: sources.source))
+        let opened = Fact.Opened(transaction: GUID(), useCase: code, attributes: attributes)
+        return UseCaseTransaction(part: begin(opened, below: parent, in: sources.source))
     }
 
     /// Begins a transaction, makes it current while a closure runs, and finishes it.
@@ -74,23 +73,16 @@ extension TransactionManager {
         _ useCase: U.Type, attributes: Attributes = [:], traceContext: TraceContextPolicy? = nil,
         header: (String) -> String?
     ) -> UseCaseTransaction<U> {
-        let source = sources.source
+        let (source, type) = (sources.source, ObjectIdentifier(U.self))
         source?.note(U.self)
         guard let source, let told = read(header, traceContext, in: source) else {
-            return UseCaseTransaction(
-                part: begin(
-                    U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
-                    below: .current, in: source))
+            let opened = Fact.Opened(U.self, GUID(), attributes)
+            return UseCaseTransaction(part: begin(opened, type: type, below: .current, in: source))
         }
         if let code = told.useCase, code != U.code { sources.counters.add(to: \.mismatchedUseCases) }
-        let part = join(
-            told, useCase: U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes,
-            in: source)
+        let opened = Fact.Opened(U.self, told.transaction, attributes)
         return UseCaseTransaction(
-            part: part
-                ?? OpenPart(
-                    transaction: told.transaction, useCase: U.code, type: ObjectIdentifier(U.self), sequence: 0,
-                    source: source))
+            part: join(told, opened, type: type, in: source) ?? OpenPart(opened, type: type, in: source))
     }
 
     /// Joins the transaction of an incoming request whose use case is not yet known.
@@ -109,21 +101,16 @@ extension TransactionManager {
                     + "of it. Add those of your app: .only(Login.self).")
             return nil
         }
-        return join(told, useCase: useCase, timeout: .seconds(86_400), attributes: attributes, in: source).map {
-            UseCaseTransaction(part: $0)
-        }
+        let opened = Fact.Opened(transaction: told.transaction, useCase: useCase, attributes: attributes)
+        return join(told, opened, in: source).map { UseCaseTransaction(part: $0) }
     }
 
     func begin(
-        _ useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration, attributes: Attributes,
-        below parent: TransactionParent?, in source: SourceRecorder?, at past: Int64? = nil
+        _ opened: Fact.Opened, type: ObjectIdentifier? = nil, below parent: TransactionParent?,
+        in source: SourceRecorder?, at past: Int64? = nil
     ) -> OpenPart {
-        guard let source else {
-            return OpenPart(transaction: GUID(), useCase: useCase, type: type, sequence: 0, source: nil)
-        }
-        var opened = Fact.Opened(
-            transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
-            attributes: attributes)
+        guard let source else { return OpenPart(opened, type: type, in: nil) }
+        var opened = opened
         let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
         opened.parent = parent?.transaction
         opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
@@ -132,22 +119,20 @@ extension TransactionManager {
 
     /// Returns the part that already joined for the same request, or else a new one; `nil` beyond the limits.
     private func join(
-        _ told: IncomingTransaction, useCase: Int, type: ObjectIdentifier? = nil, timeout: Duration,
-        attributes: Attributes, in source: SourceRecorder
+        _ told: IncomingTransaction, _ opened: Fact.Opened, type: ObjectIdentifier? = nil, in source: SourceRecorder
     ) -> OpenPart? {
-        let joined = TransactionScope.innermost { $0.source === source && told.isJoined(by: $0, useCase: useCase) }
+        let joined = TransactionScope.innermost {
+            $0.source === source && told.isJoined(by: $0, useCase: opened.useCase)
+        }
         if let joined {
-            if !attributes.isEmpty { _ = joined.set(Fact.AttributesSet(attributes: attributes)) }
+            if !opened.attributes.isEmpty { _ = joined.set(Fact.AttributesSet(attributes: opened.attributes)) }
             return joined
         }
         guard isAdmitted(told, by: source) else { return nil }
-        return source.open(
-            Fact.Opened(
-                transaction: told.transaction, useCase: useCase, isJoined: true,
-                timeoutMicroseconds: max(0, timeout.microseconds),
-                cause: told.cause,
-                attributes: told.link.merging(attributes) { $1 }),
-            type: type, traceParent: told.traceParent)
+        var opened = opened
+        (opened.isJoined, opened.cause) = (true, told.cause)
+        opened.attributes = told.link.merging(opened.attributes) { $1 }
+        return source.open(opened, type: type, traceParent: told.traceParent)
     }
 
     private func isAdmitted(_ told: IncomingTransaction, by source: SourceRecorder) -> Bool {
@@ -181,6 +166,14 @@ extension TransactionManager {
     private func ignored(_ field: String) {
         sources.counters.add(to: \.malformedHeaders)
         diagnostics.once("A request's \(field) header field could not be read and was ignored.")
+    }
+}
+
+extension Fact.Opened {
+    init<U: UseCase>(_ useCase: U.Type, _ transaction: GUID, _ attributes: Attributes) {
+        self.init(
+            transaction: transaction, useCase: U.code, timeoutMicroseconds: max(0, U.timeout.microseconds),
+            attributes: attributes)
     }
 }
 

@@ -40,27 +40,25 @@ package final class OpenPart: Sendable {
     package static let reportLimit = 1_000
 
     init(
-        transaction: GUID, root: GUID? = nil, useCase: Int, type: ObjectIdentifier? = nil, sequence: Int64,
-        source: SourceRecorder?,
-        isWithheld: Bool = false, isJoined: Bool = false, cause: FactID? = nil, traceParent: TraceParent? = nil,
-        trace: GUID? = nil, otherVendors: String? = nil
+        _ opened: Fact.Opened, _ recorded: Recorded? = nil, type: ObjectIdentifier?, in source: SourceRecorder?,
+        below parent: TransactionParent? = nil, traceParent: TraceParent? = nil
     ) {
-        self.transaction = transaction
-        self.root = root ?? transaction
-        self.useCase = useCase
+        transaction = opened.transaction
+        root = parent?.root ?? opened.transaction
+        useCase = opened.useCase
         useCaseType = type
-        self.sequence = sequence
+        sequence = recorded?.sequence ?? 0
         self.source = source
         borrowedSource = source.map { Unmanaged.passUnretained($0) }
         canRecord = source != nil
         asksApp = source?.asksApp ?? false
-        self.isWithheld = isWithheld
-        self.isJoined = isJoined
-        self.cause = cause
+        isWithheld = recorded?.result == .withheld
+        isJoined = opened.isJoined
+        cause = opened.cause
         self.traceParent = traceParent
         let told = traceParent.flatMap { $0.trace.isVersion7 ? $0 : nil }
-        self.trace = told?.trace ?? trace ?? self.root
-        self.otherVendors = told == nil ? otherVendors : told?.others
+        trace = told?.trace ?? parent?.trace ?? root
+        otherVendors = told == nil ? parent?.otherVendors : told?.others
         marks = Atomic(sequence == 0 ? Mark.closed : 0)
     }
 

@@ -115,11 +115,7 @@ package final class SourceRecorder: Sendable {
                 isJoined: opened.isJoined)
             if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
         }
-        return OpenPart(
-            transaction: opened.transaction, root: parent?.root, useCase: opened.useCase, type: type,
-            sequence: recorded.sequence, source: self,
-            isWithheld: recorded.result == .withheld, isJoined: opened.isJoined, cause: opened.cause,
-            traceParent: traceParent, trace: parent?.trace, otherVendors: parent?.otherVendors)
+        return OpenPart(opened, recorded, type: type, in: self, below: parent, traceParent: traceParent)
     }
 
     private func recordOpening(_ opened: Fact.Opened, at past: Int64?) -> Recorded {

@@ -81,7 +81,7 @@ final class ContextKeeper: Sendable {
         var sequence: Int64
         var isJoined = false
 
-        fileprivate var key: Key { Key(source: ObjectIdentifier(source), sequence: sequence) }
+        fileprivate var id: FactID { FactID(source: source.id, sequence: sequence) }
     }
 
     struct Moment {
@@ -90,11 +90,6 @@ final class ContextKeeper: Sendable {
     }
 
     static let partLimit = 1_000
-
-    fileprivate struct Key: Hashable {
-        var source: ObjectIdentifier
-        var sequence: Int64
-    }
 
     private struct Entry {
         var part: Part
@@ -114,7 +109,7 @@ final class ContextKeeper: Sendable {
         var salt: String?
         var isRead = false
         var version = 0
-        var entries: [Key: Entry] = [:]
+        var entries: [FactID: Entry] = [:]
         var isBeyondLimit = false
     }
 
@@ -172,7 +167,7 @@ final class ContextKeeper: Sendable {
         state.withLock { state in
             let entry = Entry(part: part, own: own)
             if state.entries.count < Self.partLimit {
-                state.entries[part.key] = entry
+                state.entries[part.id] = entry
             } else {
                 state.isBeyondLimit = true
             }
@@ -183,11 +178,11 @@ final class ContextKeeper: Sendable {
     }
 
     func note(_ changes: Fact.AttributesSet, of part: Part) {
-        state.withLock { $0.entries[part.key]?.set.formUnion(changes.attributes.keys + changes.removed) }
+        state.withLock { $0.entries[part.id]?.set.formUnion(changes.attributes.keys + changes.removed) }
     }
 
     func closed(_ sequence: Int64, of source: SourceRecorder) {
-        state.withLock { _ = $0.entries.removeValue(forKey: Key(source: ObjectIdentifier(source), sequence: sequence)) }
+        state.withLock { _ = $0.entries.removeValue(forKey: FactID(source: source.id, sequence: sequence)) }
     }
 
     // MARK: Changes

@@ -323,8 +323,8 @@ extension TransactionManager {
         source?.note(U.self)
         let opened = source?.microseconds(at: start)
         let part = begin(
-            U.code, type: ObjectIdentifier(U.self), timeout: U.timeout, attributes: attributes, below: parent,
-            in: source, at: opened)
+            Fact.Opened(U.self, GUID(), attributes), type: ObjectIdentifier(U.self), below: parent, in: source,
+            at: opened)
         let took = max(0, end.microseconds - start.microseconds)
         let closed = opened.flatMap { opened in
             source.map { min(opened + took, $0.writer.recorder.elapsedMicroseconds) }
