@@ -75,19 +75,11 @@ package final class BodyTaps: Sendable {
     }
 
     private let keeper: BodyKeeper
-    private let part: Int64
-    private let exchange: Int64
-    private let asked: RecordingDraft.ExchangeOpened?
+    private let place: BodyPlace
     private let state: Locked<State>
 
-    init(
-        of headerFields: [HeaderField], part: Int64, exchange: Int64, asked: RecordingDraft.ExchangeOpened?,
-        keeper: BodyKeeper
-    ) {
-        self.asked = asked
-        self.keeper = keeper
-        self.part = part
-        self.exchange = exchange
+    init(of headerFields: [HeaderField], at place: BodyPlace, _ keeper: BodyKeeper) {
+        (self.place, self.keeper) = (place, keeper)
         state = Locked(State(heads: [.request: headerFields]))
     }
 
@@ -98,9 +90,7 @@ package final class BodyTaps: Sendable {
         let tap: BodyTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             if let tap = state.taps[direction] { return tap }
-            let head = BodyHead(state.heads[direction])
-            let place = BodyPlace(part: part, exchange: exchange, direction: direction, asked: asked)
-            let tap = BodyTap(place, head, keeper)
+            let tap = BodyTap(place.with(direction), BodyHead(state.heads[direction]), keeper)
             state.taps[direction] = tap
             return tap
         }
@@ -111,8 +101,7 @@ package final class BodyTaps: Sendable {
         let tap: MessageTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             if let tap = state.messageTaps[direction] { return tap }
-            let tap = MessageTap(
-                BodyPlace(part: part, exchange: exchange, direction: direction, asked: asked), keeper)
+            let tap = MessageTap(place.with(direction), keeper)
             state.messageTaps[direction] = tap
             return tap
         }
@@ -134,8 +123,12 @@ package final class BodyTaps: Sendable {
 struct BodyPlace {
     var part: Int64
     var exchange: Int64
-    var direction: ExchangeBody.Direction
+    var direction = ExchangeBody.Direction.request
     var asked: RecordingDraft.ExchangeOpened?
+
+    func with(_ direction: ExchangeBody.Direction) -> BodyPlace {
+        BodyPlace(part: part, exchange: exchange, direction: direction, asked: asked)
+    }
 }
 
 struct BodyHead {

@@ -25,19 +25,6 @@ import WaybillStore
 /// }
 /// ```
 public final class ExchangeRecorder: Sendable {
-    private struct Progress {
-        var hasEnded = false
-        var response: ExchangeResponse?
-        var firstByteAt: Int64?
-        var sentByteCount: Int64?
-        var receivedByteCount: Int64?
-        var transfer = Fact.Transfer()
-
-        mutating func openWebSocket() {
-            if transfer.webSocket == nil { transfer.webSocket = Fact.WebSocket() }
-        }
-    }
-
     /// The header fields to add to the request; empty if the host is not a correlated host, or if the request has one
     /// of them. Remove them when a redirect leads to another origin.
     public let headers: [String: String]
@@ -47,7 +34,8 @@ public final class ExchangeRecorder: Sendable {
     private let source: SourceRecorder?
     private let bodies: BodyTaps?
     private let asked: RecordingDraft.ExchangeOpened?
-    private let progress = Locked(Progress())
+    /// `nil` after the end.
+    private let closing: Locked<Fact.ExchangeClosed?>
     #if canImport(Darwin)
     private weak let openPart: OpenPart?
     #endif
@@ -79,9 +67,10 @@ public final class ExchangeRecorder: Sendable {
         #endif
         asked = hook == nil ? nil : kept
         self.source = sequence > 0 ? source : nil
+        closing = Locked(sequence > 0 ? Fact.ExchangeClosed(exchange: sequence, state: .cancelled) : nil)
         if let keeper, sequence > 0 {
-            bodies = BodyTaps(
-                of: request.headerFields, part: self.part, exchange: sequence, asked: asked, keeper: keeper)
+            let place = BodyPlace(part: self.part, exchange: sequence, asked: asked)
+            bodies = BodyTaps(of: request.headerFields, at: place, keeper)
         } else {
             bodies = nil
         }
@@ -90,6 +79,7 @@ public final class ExchangeRecorder: Sendable {
 
     init(headers: [String: String] = [:]) {
         (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
+        closing = Locked(nil)
         #if canImport(Darwin)
         openPart = nil
         #endif
@@ -131,9 +121,9 @@ public final class ExchangeRecorder: Sendable {
 
     /// Records a redirect that is followed.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
-        update { progress, now in
-            guard progress.transfer.redirects.count < Limits.redirects else { return }
-            progress.transfer.redirects.append(
+        update { closed, now in
+            guard closed.transfer.redirects.count < Limits.redirects else { return }
+            closed.transfer.redirects.append(
                 Fact.Redirect(status: response.status, url: url.absoluteString, atMicroseconds: now))
         }
     }
@@ -141,9 +131,11 @@ public final class ExchangeRecorder: Sendable {
     /// Records the response's head. Set `isTimed` to false on a server, or if the first byte arrived earlier.
     public func responded(_ response: ExchangeResponse, isTimed: Bool = true) {
         bodies?.responded(response)
-        update { progress, now in
-            progress.response = response
-            if isTimed { progress.firstByteAt = progress.firstByteAt ?? now }
+        update { closed, now in
+            closed.status = (0...999).contains(response.status) ? response.status : nil
+            closed.headerFields = response.headerFields
+            closed.transfer.httpVersion = response.httpVersion ?? closed.transfer.httpVersion
+            if isTimed { closed.firstByteAtMicroseconds = closed.firstByteAtMicroseconds ?? now }
         }
     }
 
@@ -161,20 +153,20 @@ public final class ExchangeRecorder: Sendable {
 
     @usableFromInline
     func count(sent byteCount: Int64) {
-        update { progress, now in
-            progress.sentByteCount.count(byteCount)
-            progress.transfer.sentAtMicroseconds = now
+        update { closed, now in
+            closed.sentByteCount.count(byteCount)
+            closed.transfer.sentAtMicroseconds = now
         }
     }
 
     @usableFromInline
     func expect(toSend byteCount: Int64?) {
-        update { progress, _ in progress.sentByteCount = byteCount.flatMap { $0 < 0 ? nil : $0.bounded } }
+        update { closed, _ in closed.sentByteCount = byteCount.flatMap { $0 < 0 ? nil : $0.bounded } }
     }
 
     @usableFromInline
     func count(received byteCount: Int64) {
-        update { progress, _ in progress.receivedByteCount.count(byteCount) }
+        update { closed, _ in closed.receivedByteCount.count(byteCount) }
     }
 
     /// Records that a WebSocket message is about to be sent, with its size and time.
@@ -196,9 +188,9 @@ public final class ExchangeRecorder: Sendable {
 
     /// Records that a ping was sent over a WebSocket.
     public func pinged() {
-        update { progress, _ in
-            progress.openWebSocket()
-            progress.transfer.webSocket?.pingCount += 1
+        update { closed, _ in
+            closed.openWebSocket()
+            closed.transfer.webSocket?.pingCount += 1
         }
     }
 
@@ -206,30 +198,30 @@ public final class ExchangeRecorder: Sendable {
     ///
     /// It completes for the codes 1000, 1001, 1005 and 3000 to 4999 (RFC 6455, section 7.4), and fails for others.
     public func closed(code: Int, reason: String? = nil) {
-        update { progress, _ in
-            progress.openWebSocket()
-            progress.transfer.webSocket?.closeCode = (0...65_535).contains(code) ? code : nil
-            progress.transfer.webSocket?.closeReason = reason.flatMap { $0.isEmpty ? nil : $0 }
+        update { closed, _ in
+            closed.openWebSocket()
+            closed.transfer.webSocket?.closeCode = (0...65_535).contains(code) ? code : nil
+            closed.transfer.webSocket?.closeReason = reason.flatMap { $0.isEmpty ? nil : $0 }
         }
         if Fact.WebSocket.isNormal(closeCode: code) { return end(.completed, error: nil) }
         end(.failed, error: RecordedError(domain: "WebSocket", code: Int64(code)))
     }
 
-    func opensWebSocket() { update { progress, _ in progress.openWebSocket() } }
+    func opensWebSocket() { update { closed, _ in closed.openWebSocket() } }
 
     private func passed(_ bytes: some DataProtocol, isSent: Bool, isText: Bool) {
         var number: Int64 = 0
-        update { progress, now in
-            progress.openWebSocket()
-            progress.transfer.webSocket?.add(
+        update { closed, now in
+            closed.openWebSocket()
+            closed.transfer.webSocket?.add(
                 Fact.WebSocket.Message(
                     atMicroseconds: now, isSent: isSent, isText: isText, byteCount: Int64(bytes.count)))
-            let socket = progress.transfer.webSocket
+            let socket = closed.transfer.webSocket
             number = (isSent ? socket?.sentMessageCount : socket?.receivedMessageCount) ?? 0
             if isSent {
-                progress.sentByteCount.count(Int64(bytes.count))
+                closed.sentByteCount.count(Int64(bytes.count))
             } else {
-                progress.receivedByteCount.count(Int64(bytes.count))
+                closed.receivedByteCount.count(Int64(bytes.count))
             }
         }
         guard number > 0, let bodies, source?.isOn == true else { return }
@@ -237,27 +229,27 @@ public final class ExchangeRecorder: Sendable {
     }
 
     package func interfered(by rule: String, isMocked: Bool) {
-        update { progress, _ in (progress.transfer.rule, progress.transfer.isMocked) = (rule, isMocked) }
+        update { closed, _ in (closed.transfer.rule, closed.transfer.isMocked) = (rule, isMocked) }
     }
 
     func measured(_ measured: TransferMeasurements) {
-        update { progress, _ in
-            progress.transfer.phases = measured.phases
-            progress.transfer.isConnectionReused = measured.isConnectionReused
-            progress.transfer.httpVersion = measured.httpVersion
-            progress.transfer.receivedWireByteCount =
+        update { closed, _ in
+            closed.transfer.phases = measured.phases
+            closed.transfer.isConnectionReused = measured.isConnectionReused
+            closed.transfer.httpVersion = closed.transfer.httpVersion ?? measured.httpVersion
+            closed.transfer.receivedWireByteCount =
                 measured.receivedWireByteCount.flatMap { $0 < 0 ? nil : $0.bounded }
         }
     }
 
     /// Records the body's length and the time of its first byte, unless they were recorded as they arrived.
     package func measured(receivedByteCount: Int64?, firstByteAgeMicroseconds: Int64?) {
-        update { progress, now in
-            if progress.receivedByteCount == nil, let receivedByteCount {
-                progress.receivedByteCount.count(receivedByteCount)
+        update { closed, now in
+            if closed.receivedByteCount == nil, let receivedByteCount {
+                closed.receivedByteCount.count(receivedByteCount)
             }
-            if progress.firstByteAt == nil, let age = firstByteAgeMicroseconds {
-                progress.firstByteAt = now - min(max(0, age), max(0, now))
+            if closed.firstByteAtMicroseconds == nil, let age = firstByteAgeMicroseconds {
+                closed.firstByteAtMicroseconds = now - min(max(0, age), max(0, now))
             }
         }
     }
@@ -286,31 +278,23 @@ public final class ExchangeRecorder: Sendable {
         bodies.append(bytes, direction)
     }
 
-    private func update(_ body: (inout Progress, _ now: Int64) -> Void) {
+    private func update(_ body: (inout Fact.ExchangeClosed, _ now: Int64) -> Void) {
         guard let source else { return }
         let now = source.writer.recorder.elapsedMicroseconds
-        progress.withLock { if !$0.hasEnded { body(&$0, now) } }
+        closing.withLock { closing in
+            guard var closed = closing.take() else { return }
+            body(&closed, now)
+            closing = closed
+        }
     }
 
     private func end(_ state: ExchangeState, error: (any Error)?) {
-        guard let source else { return }
-        let last: Progress? = progress.withLock { progress in
-            guard !progress.hasEnded else { return nil }
-            defer { progress.hasEnded = true }
-            return progress
-        }
-        guard var last else { return }
+        guard let source, var closed = closing.withLock({ $0.take() }) else { return }
         bodies?.finish(isWhole: state == .completed)
-        if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
-        if last.transfer.receivedWireByteCount == nil {
-            last.transfer.receivedWireByteCount = last.response?.encodedByteCount
+        (closed.state, closed.error) = (state, source.recorded(error))
+        if closed.transfer.receivedWireByteCount == nil {
+            closed.transfer.receivedWireByteCount = closed.headerFields.encodedByteCount
         }
-        var closed = Fact.ExchangeClosed(
-            exchange: sequence, state: state,
-            status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
-            firstByteAtMicroseconds: last.firstByteAt,
-            sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
-            headerFields: last.response?.headerFields ?? [], error: source.recorded(error), transfer: last.transfer)
         if let asked, let hook = source.hook, !closed.changed(by: hook, request: asked) {
             return source.forgoClosing()
         }
@@ -329,6 +313,10 @@ extension Int64? {
 }
 
 extension Fact.ExchangeClosed {
+    fileprivate mutating func openWebSocket() {
+        if transfer.webSocket == nil { transfer.webSocket = Fact.WebSocket() }
+    }
+
     fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
         let draft = RecordingDraft.ExchangeClosed(self, of: request)
         guard case .exchangeClosed(let kept)? = hook.ask(.exchangeClosed(draft)) else { return false }
@@ -337,7 +325,7 @@ extension Fact.ExchangeClosed {
     }
 }
 
-extension ExchangeResponse {
+extension [HeaderField] {
     fileprivate var encodedByteCount: Int64? {
         guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int64($0) }),
             (0...Limits.largestInteger).contains(length)
