@@ -6,42 +6,30 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-struct AgentTool: Encodable {
-    struct Schema: Encodable {
-        var type = "object"
-        var properties: [String: Property]
-        var required: [String]
-        var additionalProperties = false
+struct AgentTool: Sendable {
+    let name: String
+    let description: String
+    let properties: [String: AgentValue]
+    let required: [String]
+
+    var value: AgentValue {
+        [
+            "name": .text(name), "description": .text(description),
+            "inputSchema": [
+                "type": "object", "properties": .object(properties), "required": .texts(required),
+                "additionalProperties": false,
+            ],
+            "annotations": [
+                "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+            ],
+        ]
     }
 
-    struct Property: Encodable {
-        var type: String
-        var description: String
-        var values: [String]?
-
-        private enum CodingKeys: String, CodingKey {
-            case type, description
-            case values = "enum"
-        }
-
-        static func text(_ description: String, _ values: [String]? = nil) -> Property {
-            Property(type: "string", description: description, values: values)
-        }
-
-        static func flag(_ description: String) -> Property { Property(type: "boolean", description: description) }
+    private static func text(_ description: String, _ values: [String]? = nil) -> AgentValue {
+        var members: [String: AgentValue] = ["type": "string", "description": .text(description)]
+        members["enum"] = values.map(AgentValue.texts)
+        return .object(members)
     }
-
-    struct Annotations: Encodable {
-        var readOnlyHint = true
-        var destructiveHint = false
-        var idempotentHint = true
-        var openWorldHint = false
-    }
-
-    var name: String
-    var description: String
-    var inputSchema: Schema
-    var annotations = Annotations()
 
     /// Aggregates first, as an agent should ask.
     static let all = [
@@ -51,63 +39,58 @@ struct AgentTool: Encodable {
                 Counts, durations and shares of many transactions, as `waybill ask QUESTION` answers them. Begin with summary. For the options of a \
                 question, pass {"help": true} as options.
                 """,
-            inputSchema: Schema(
-                properties: filter.merging([
-                    "question": .text("What to ask.", Ask.configuration.subcommands.map { $0._commandName }),
-                    "options": Property(
-                        type: "object",
-                        description:
-                            #"Options of the question, without dashes: {"by": "variant"}, {"steps": "^,paid,$"}."#),
-                ]) { $1 }, required: ["question"])),
+            properties: filter.merging([
+                "question": text("What to ask.", Ask.configuration.subcommands.map { $0._commandName }),
+                "options": [
+                    "type": "object",
+                    "description":
+                        #"Options of the question, without dashes: {"by": "variant"}, {"steps": "^,paid,$"}."#,
+                ],
+            ]) { $1 }, required: ["question"]),
         AgentTool(
             name: "errors", description: "Errors that transactions closed with, grouped, most frequent first.",
-            inputSchema: Schema(
-                properties: filter.merging([
-                    "new_since": .text("Mark errors as new that nobody saw before this time: 24h, 7d or a date."),
-                    "sort": .text("The order.", ErrorsQuestion.Order.allCases.map(\.rawValue)),
-                    "limit": Property(type: "integer", description: "The most errors. Default: 20."),
-                ]) { $1 }, required: [])),
+            properties: filter.merging([
+                "new_since": text("Mark errors as new that nobody saw before this time: 24h, 7d or a date."),
+                "sort": text("The order.", ErrorsQuestion.Order.allCases.map(\.rawValue)),
+                "limit": ["type": "integer", "description": "The most errors. Default: 20."],
+            ]) { $1 }, required: []),
         AgentTool(
             name: "compare",
             description: "Whether one group does better than another, with 95 % intervals, or whether it is noise.",
-            inputSchema: Schema(
-                properties: filter.merging([
-                    "by": .text(
-                        "What sets the groups apart: version, app, device, os, or an attribute. Without it, times."),
-                    "a": .text("The value to compare with; without `by` a time range such as 48h..24h."),
-                    "b": .text("The value to compare; without `by` a time range such as 24h..0h."),
-                    "from": .text("Where the duration starts: an event's name, or ^ for the beginning."),
-                    "to": .text("Where the duration ends: an event's name, or $ for the end."),
-                ]) { $1 }, required: ["a", "b"])),
+            properties: filter.merging([
+                "by": text("What sets the groups apart: version, app, device, os, or an attribute. Without it, times."),
+                "a": text("The value to compare with; without `by` a time range such as 48h..24h."),
+                "b": text("The value to compare; without `by` a time range such as 24h..0h."),
+                "from": text("Where the duration starts: an event's name, or ^ for the beginning."),
+                "to": text("Where the duration ends: an event's name, or $ for the end."),
+            ]) { $1 }, required: ["a", "b"]),
         AgentTool(
             name: "list",
             description: "Single transactions or network exchanges, newest first. Pass `next` of the answer as cursor.",
-            inputSchema: Schema(
-                properties: filter.merging([
-                    "network": .flag("List network exchanges in place of transactions."),
-                    "fold": .flag("Leave out transactions that began below another one."),
-                    "limit": Property(type: "integer", description: "The most rows. Default: 20."),
-                ]) { $1 }, required: [])),
+            properties: filter.merging([
+                "network": ["type": "boolean", "description": "List network exchanges in place of transactions."],
+                "fold": ["type": "boolean", "description": "Leave out transactions that began below another one."],
+                "limit": ["type": "integer", "description": "The most rows. Default: 20."],
+            ]) { $1 }, required: []),
         AgentTool(
             name: "show", description: "One transaction with all parts, events and exchanges, or one network exchange.",
-            inputSchema: Schema(
-                properties: [
-                    "id": .text("An ID, a support code such as K7QD-3M2X, or an exchange such as K7QD-3M2X:17."),
-                    "cursor": cursor,
-                ], required: ["id"])),
+            properties: [
+                "id": text("An ID, a support code such as K7QD-3M2X, or an exchange such as K7QD-3M2X:17."),
+                "cursor": cursor,
+            ], required: ["id"]),
     ]
 
-    private static let cursor = Property.text("The cursor of the answer before, to read on.")
+    private static let cursor = text("The cursor of the answer before, to read on.")
 
-    private static let filter: [String: Property] = [
-        "filter": .text(
+    private static let filter: [String: AgentValue] = [
+        "filter": text(
             "Terms such as: useCase:checkout outcome:failed error:401 took>2s version:1.4 event:paid attribute:variant=B"
         ),
-        "use_case": .text("Only this use case: its name or its code."),
-        "outcome": .text("Only these outcomes, separated by commas."),
-        "since": .text("Begun at or after this time: 24h, 7d, or a date."),
-        "until": .text("Begun before this time."),
-        "text": .text("Found in the ID, support code, names, attributes or errors."),
+        "use_case": text("Only this use case: its name or its code."),
+        "outcome": text("Only these outcomes, separated by commas."),
+        "since": text("Begun at or after this time: 24h, 7d, or a date."),
+        "until": text("Begun before this time."),
+        "text": text("Found in the ID, support code, names, attributes or errors."),
         "cursor": cursor,
     ]
 }
@@ -132,7 +115,7 @@ struct AgentTools {
 
     init(store: any ExportingStore) { self.store = store }
 
-    mutating func call(_ tool: AgentTool, _ arguments: [String: AgentArgument]) async -> AgentResult {
+    mutating func call(_ tool: AgentTool, _ arguments: [String: AgentValue]) async -> [String: AgentValue] {
         do {
             if case .text(let cursor)? = arguments["cursor"], cursor.hasPrefix("part:") { return try part(at: cursor) }
             return try await page(of: tool, arguments)
@@ -142,22 +125,29 @@ struct AgentTools {
             return Self.mistake(error.message)
         } catch {
             let message = Ask.message(for: error)
-            return Ask.exitCode(for: error) == .success ? AgentResult("Help:", message) : Self.mistake(message)
+            return Ask.exitCode(for: error) == .success ? Self.result("Help:", message) : Self.mistake(message)
         }
     }
 
-    private static func mistake(_ message: String) -> AgentResult {
-        AgentResult(
-            "Nothing was answered, for this reason:", String(message.printableLines.prefix(4_000)), isError: true)
+    private static func mistake(_ message: String) -> [String: AgentValue] {
+        result("Nothing was answered, for this reason:", String(message.printableLines.prefix(4_000)), isError: true)
     }
 
-    private mutating func page(of tool: AgentTool, _ arguments: [String: AgentArgument]) async throws -> AgentResult {
-        let names = tool.inputSchema.properties.keys.sorted()
+    /// - Parameter note: A sentence by Waybill, separate from recorded text.
+    private static func result(_ note: String, _ recorded: String, isError: Bool = false) -> [String: AgentValue] {
+        let content: AgentValue = [["type": "text", "text": .text(note)], ["type": "text", "text": .text(recorded)]]
+        return ["resultType": "complete", "content": content, "isError": .flag(isError)]
+    }
+
+    private mutating func page(of tool: AgentTool, _ arguments: [String: AgentValue]) async throws -> [String:
+        AgentValue]
+    {
+        let names = tool.properties.keys.sorted()
         for name in arguments.keys.sorted() where !names.contains(name) {
             throw WaybillError(
                 .setting, "\(tool.name) has no argument “\(name)”; it has \(names.joined(separator: ", ")).")
         }
-        for name in tool.inputSchema.required where arguments[name] == nil {
+        for name in tool.required where arguments[name] == nil {
             throw WaybillError(.setting, "\(tool.name) needs the argument “\(name)”.")
         }
         switch tool.name {
@@ -166,7 +156,7 @@ struct AgentTools {
         case "ask":
             var arguments = arguments
             let question = arguments.removeValue(forKey: "question")?.text ?? ""
-            if case .options(let options)? = arguments.removeValue(forKey: "options") {
+            if case .object(let options)? = arguments.removeValue(forKey: "options") {
                 arguments.merge(options) { $1 }
             }
             return try await ask(question, arguments)
@@ -174,7 +164,9 @@ struct AgentTools {
         }
     }
 
-    private mutating func ask(_ question: String, _ arguments: [String: AgentArgument]) async throws -> AgentResult {
+    private mutating func ask(_ question: String, _ arguments: [String: AgentValue]) async throws -> [String:
+        AgentValue]
+    {
         // A word that begins with a dash would be an option of the command `ask` itself.
         guard Ask.configuration.subcommands.contains(where: { $0._commandName == question }) else {
             throw WaybillError(.setting, "There is no question “\(question)”.")
@@ -187,7 +179,7 @@ struct AgentTools {
     }
 
     /// Halves the page until it fits.
-    private mutating func list(_ arguments: [String: AgentArgument]) async throws -> AgentResult {
+    private mutating func list(_ arguments: [String: AgentValue]) async throws -> [String: AgentValue] {
         var arguments = arguments
         var limit = Int(arguments["limit"]?.text ?? "20") ?? 0
         while true {
@@ -204,7 +196,7 @@ struct AgentTools {
         }
     }
 
-    private mutating func show(_ key: String) async throws -> AgentResult {
+    private mutating func show(_ key: String) async throws -> [String: AgentValue] {
         guard key.contains(":") else { return try bounded(try await store.transaction(key)) }
         return try bounded(try await store.exchange(key))
     }
@@ -215,12 +207,12 @@ struct AgentTools {
         return String(decoding: bytes, as: UTF8.self).printable
     }
 
-    private mutating func bounded(_ value: some Encodable & Redactable) throws -> AgentResult {
+    private mutating func bounded(_ value: some Encodable & Redactable) throws -> [String: AgentValue] {
         try bounded(try json(value))
     }
 
-    private mutating func bounded(_ text: String) throws -> AgentResult {
-        guard text.utf8.count > Self.byteLimit - Self.note.utf8.count else { return AgentResult(Self.note, text) }
+    private mutating func bounded(_ text: String) throws -> [String: AgentValue] {
+        guard text.utf8.count > Self.byteLimit - Self.note.utf8.count else { return Self.result(Self.note, text) }
         guard text.utf8.count <= Self.heldByteLimit else {
             throw WaybillError(.setting, "The answer has \(text.utf8.count) bytes. Ask for less, with a filter.")
         }
@@ -230,7 +222,7 @@ struct AgentTools {
     }
 
     /// Returns a part of a long answer, which stays the same while the store changes.
-    private func part(at cursor: String) throws -> AgentResult {
+    private func part(at cursor: String) throws -> [String: AgentValue] {
         let words = cursor.split(separator: ":").dropFirst().map { Int($0) }
         guard words.count == 2, let number = words[0], let start = words[1],
             let text = held.first(where: { $0.number == number })?.text, text.indices.contains(start)
@@ -243,23 +235,19 @@ struct AgentTools {
         while end < text.count, text[end] & 0b1100_0000 == 0b1000_0000 { end -= 1 }
         let place = " It is bytes \(start) to \(end) of \(text.count)"
         let next = end < text.count ? "; for the rest, pass the cursor part:\(number):\(end)." : ", and the last ones."
-        return AgentResult(Self.note + place + next, String(decoding: text[start..<end], as: UTF8.self))
+        return Self.result(Self.note + place + next, String(decoding: text[start..<end], as: UTF8.self))
     }
 }
 
-extension AgentArgument {
-    fileprivate var text: String? { if case .text(let text) = self { text } else { nil } }
-}
-
-extension [String: AgentArgument] {
+extension [String: AgentValue] {
     /// The words of a command line. Each value is joined with its option, because it must not become an option.
     fileprivate var words: [String] {
         let options = filter { $0.key != "filter" }.sorted { $0.key < $1.key }.compactMap { name, value -> String? in
             let option = "--\(name.replacing("_", with: "-"))"
             switch value {
-            case .text(let text): return "\(option)=\(text)"
+            case .text, .number, .list: return value.text.map { "\(option)=\($0)" }
             case .flag(let isSet): return isSet ? option : nil
-            case .options: return option
+            case .null, .object: return option
             }
         }
         // The store is open; its name only satisfies the parser.
