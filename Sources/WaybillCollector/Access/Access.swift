@@ -35,25 +35,16 @@ public enum Access: Sendable {
 }
 
 struct AccessControl: Sendable {
-    private enum Way {
-        case open
-        case tokens(TokenWatch)
-        case authorizing(@Sendable (HTTPRequest) async throws -> Access.Identity)
-    }
-
-    private let way: Way
+    private let access: Access
+    private let tokens: TokenWatch?
     private let folder: URL
     private let rate: RateLimit
     private let sessions: Sessions
     private let clock: any TransactionClock
 
     init(_ access: Access, in folder: URL, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
-        way =
-            switch access {
-            case .open: .open
-            case .tokens: .tokens(try TokenWatch(TokenFile(folder: folder)))
-            case .authorizing(let identify): .authorizing(identify)
-            }
+        self.access = access
+        tokens = if case .tokens = access { try TokenWatch(TokenFile(folder: folder)) } else { nil }
         self.folder = folder
         rate = RateLimit(perSecond: limits.requestsPerSecond)
         sessions = Sessions(lasting: limits.sessionDuration)
@@ -61,22 +52,22 @@ struct AccessControl: Sendable {
     }
 
     /// Whether clients show tokens, which no browser sends on its own.
-    var hasTokens: Bool { if case .tokens = way { true } else { false } }
+    var hasTokens: Bool { tokens != nil }
 
     /// Whether the host identifies its users, so the inspector has no login.
-    var isOfHost: Bool { if case .authorizing = way { true } else { false } }
+    var isOfHost: Bool { if case .authorizing = access { true } else { false } }
 
     /// The projects to open at once. Only the host knows its projects, so those are the ones with a store.
     func projects() throws(WaybillError) -> Set<ProjectName> {
-        switch way {
+        switch access {
         case .open: [.standard]
-        case .tokens(let watch): Set(try watch.tokens().map(\.project))
+        case .tokens: Set(try tokens?.tokens().map(\.project) ?? [])
         case .authorizing: ProjectName.stored(in: folder)
         }
     }
 
     func identity(of request: HTTPRequest) async throws -> Access.Identity {
-        guard case .authorizing(let identify) = way else {
+        guard case .authorizing(let identify) = access else {
             return try identity(fieldValue: request.headerFields[.authorization])
         }
         do {
@@ -94,17 +85,17 @@ struct AccessControl: Sendable {
     }
 
     func identity(fieldValue: String?) throws -> Access.Identity {
-        guard case .tokens(let watch) = way else { return .anyone }
+        guard let tokens else { return .anyone }
         guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
-        guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
+        guard let token = try tokens.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
         return try identity(of: token)
     }
 
     func identity(session: String?) throws -> Access.Identity {
-        guard case .tokens(let watch) = way else { return .anyone }
+        guard let tokens else { return .anyone }
         let found = session.flatMap { sessions.token(of: $0, now: clock.uptimeMicroseconds()) }
         // The sessions of a revoked or expired token are invalid.
-        guard let found, let token = try watch.token(id: found) else {
+        guard let found, let token = try tokens.token(id: found) else {
             throw Problem.unauthorized(isTokenGiven: session != nil)
         }
         return try identity(of: token)
@@ -117,7 +108,7 @@ struct AccessControl: Sendable {
 
     /// Returns the identity without waiting; `nil` if it is unknown, or only the host knows it.
     func knownIdentity(of request: HTTPRequest) -> Access.Identity? {
-        switch way {
+        switch access {
         case .open: return .anyone
         case .authorizing: return nil
         case .tokens:

@@ -2,7 +2,6 @@
 import Foundation
 import Hummingbird
 public import Logging
-import NIOCore
 public import ServiceLifecycle
 import WaybillCore
 import WaybillQueries
@@ -74,9 +73,7 @@ extension Collector {
             metrics.add(
                 "process_resident_memory_bytes", .gauge, "Memory that the process has in use.", residentByteCount)
         }
-        return Response(
-            status: .ok, headers: [.contentType: MetricsText.mediaType, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+        return Response(metrics.text.utf8, as: MetricsText.mediaType)
     }
 
     /// Includes reasons with a count of zero: Prometheus computes rates only for series that begin at 0.

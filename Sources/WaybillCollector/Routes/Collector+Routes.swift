@@ -65,7 +65,10 @@ extension Collector {
                 let found = try await projects.project(client.projectName)
                 project = found
                 try access.admit(client, as: role)
-                return try await answer(request, to: route, of: found, from: client, context)
+                let answer = { @Sendable in try await self.answer(request, to: route, of: found, from: client, context)
+                }
+                // Requests that only read don't delay a shutdown.
+                return try await role == .read ? cancelWhenGracefulShutdown(answer) : answer()
             }
         }
         project?.counters.count(route, status: result.status)
@@ -99,26 +102,12 @@ extension Collector {
         _ request: Request, to route: Route, of project: Project, from identity: Access.Identity,
         _ context: some RequestContext
     ) async throws -> Response {
+        let store = project.store.asked(by: identity.key)
+        let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
         switch route {
         case .addSet: return try await addSet(request, to: project, from: identity)
         case .addSpans: return try await addSpans(request, to: project, from: identity)
         case .eraseTransactions: return try json(await erase(request, from: project, context))
-        case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
-            .export, .readMetrics, .checkHealth, .checkReadiness:
-            // Requests that only read don't delay a shutdown.
-            return try await cancelWhenGracefulShutdown {
-                try await answer(reading: request, at: route, of: project, from: identity, context)
-            }
-        }
-    }
-
-    private func answer(
-        reading request: Request, at route: Route, of project: Project, from identity: Access.Identity,
-        _ context: some RequestContext
-    ) async throws -> Response {
-        let store = project.store.asked(by: identity.key)
-        let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-        switch route {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .listNames:
@@ -132,7 +121,7 @@ extension Collector {
         case .ask: return try await ask(request, of: store)
         case .export: return try await export(request, of: store)
         case .readMetrics: return metrics(of: project)
-        case .checkHealth, .checkReadiness, .addSet, .addSpans, .eraseTransactions: throw HTTPError(.notFound)
+        case .checkHealth, .checkReadiness: throw HTTPError(.notFound)
         }
     }
 
@@ -198,11 +187,16 @@ extension HTTPFields {
 
 extension Collector {
     func json(_ value: some Encodable & Redactable) throws -> Response {
-        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(redactor.redacted(value)))
-        // Records contain personal data, so no cache may store them.
-        return Response(
-            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: body))
+        Response(try JSONEncoder.waybill().encode(redactor.redacted(value)), as: "application/json")
+    }
+}
+
+extension Response {
+    /// Records contain personal data, so no cache may store them.
+    init(_ bytes: some Sequence<UInt8>, as mediaType: String) {
+        self.init(
+            status: .ok, headers: [.contentType: mediaType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 #endif

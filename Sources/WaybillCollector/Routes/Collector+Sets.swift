@@ -1,7 +1,6 @@
 #if Collector
 import HTTPTypes
 import Hummingbird
-import NIOCore
 import WaybillCore
 import WaybillExport
 import WaybillLegacy
@@ -32,9 +31,7 @@ extension Collector {
         var receipt = try await project.store.add(received)
         receipt.samplingRates = await project.samplingRates.rates(
             after: received.set, receipt, in: project.store)
-        return Response(
-            status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))
+        return Response(receipt.encoded(), as: Receipt.mediaType)
     }
 
     private static func decode(_ body: [UInt8]) throws(Problem) -> TransactionSet {
@@ -67,9 +64,7 @@ extension Collector {
         let received = try encoding.decode(await body.read(into: room), limit: limits.factsPerSet)
         let verdict = try await project.store.add(received, sentBy: identity.name)
         project.counters.count(verdict)
-        return Response(
-            status: .ok, headers: [.contentType: encoding.rawValue, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: encoding.answer(verdict))))
+        return Response(encoding.answer(verdict), as: encoding.rawValue)
     }
 }
 
