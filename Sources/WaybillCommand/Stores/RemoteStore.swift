@@ -95,12 +95,6 @@ struct RemoteStore: RecordStore {
                 .setting,
                 "A collector erases by --id or --installation. For --all, --before and --network name its folder.")
         }
-        return try await erase(items)
-    }
-
-    func erase(_ query: ErasureQuery) async throws -> Erasure { try await erase(query.items) }
-
-    private func erase(_ items: [(name: String, value: String)]) async throws -> Erasure {
         var request = request(["transactions"], items)
         request.httpMethod = "DELETE"
         return try decoded(try await send(request))

@@ -62,20 +62,20 @@ struct Erase: AsyncParsableCommand {
 
     func run() async throws {
         try confirm()
-        let erasure =
+        let store: any RecordStore =
             switch place.store {
-            case .collector(let url):
-                try await RemoteStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
-            case .place(let url): try await erase(SQLiteStore(url, clock: CommandClock.current))
-            case .database(let address): try await erase(Database(address).opened())
+            case .collector(let url): RemoteStore(url, token: try place.tokens.token())
+            case .place(let url): try SQLiteStore(url, clock: CommandClock.current)
+            case .database(let address): try await Database(address).opened()
             }
+        let erasure = try await store.erase(scope(in: store))
         if json { return try Terminal.write(json: erasure) }
         Terminal.write([
             "\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."
         ])
     }
 
-    /// The query for a collector; `nil` for scopes that only a folder has.
+    /// `nil` for scopes that only a folder has.
     private var query: ErasureQuery? {
         get throws(QueryFailure) {
             if all || network || before != nil { return nil }
@@ -92,11 +92,11 @@ struct Erase: AsyncParsableCommand {
         guard readLine() == "yes" else { throw WaybillError(.setting, "Nothing was erased.") }
     }
 
-    private func erase(_ store: some RecordStore) async throws -> Erasure {
-        if network { return try await store.erase(.networkLogs) }
-        if let query = try query { return try await store.erase(store.erasureScope(query)) }
+    private func scope(in store: some RecordStore) async throws -> ErasureScope {
+        if let query = try query { return try await store.erasureScope(query) }
+        if network { return .networkLogs }
         let time = before.flatMap { TimeExpression.microseconds($0, now: CommandClock.current.wallMicroseconds()) }
-        return try await store.erase(time.map { .begunBefore(Date(microseconds: $0)) } ?? .all)
+        return time.map { .begunBefore(Date(microseconds: $0)) } ?? .all
     }
 }
 #endif

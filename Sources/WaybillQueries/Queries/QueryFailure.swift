@@ -68,10 +68,6 @@ package struct ErasureQuery: Sendable, Hashable {
     /// IDs or support codes.
     package let ids: [String]
 
-    package var items: [(name: String, value: String)] {
-        installation.map { [(Parameter.installation.rawValue, "\($0)")] } ?? ids.map { (Parameter.id.rawValue, $0) }
-    }
-
     /// Rejects anything but one installation or some IDs, to erase no more and no less than intended.
     package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         for item in items where Parameter(rawValue: item.name) == nil {
