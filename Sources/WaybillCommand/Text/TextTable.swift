@@ -20,7 +20,7 @@ struct TextTable {
     var columns: [(title: String, alignment: Alignment)]
     var rows: [[Cell]] = []
     var hasTitles = true
-    var leastWidths: [Int] = []
+    private(set) var leastWidths: [Int] = []
 
     var widths: [Int] {
         columns.indices.map { column in
@@ -55,8 +55,19 @@ struct TextTable {
 
     var width: Int { widths.reduce(0, +) + 2 * max(0, columns.count - 1) }
 
+    /// Keeps the columns of `previous`, at least as wide, without titles.
+    mutating func continueColumns(of previous: TextTable) {
+        drop(columns.map(\.title).filter { title in !previous.columns.contains { $0.title == title } })
+        (hasTitles, leastWidths) = (false, previous.widths)
+    }
+
+    func isEmpty(_ title: String) -> Bool {
+        guard let column = columns.firstIndex(where: { $0.title == title }) else { return true }
+        return rows.allSatisfy { $0[column].text.isEmpty }
+    }
+
     /// Removes the given columns, in this order, until the table fits.
-    mutating func drop(_ titles: [String], width: Int) {
+    mutating func drop(_ titles: [String], width: Int = 0) {
         for title in titles where self.width > width {
             guard let column = columns.firstIndex(where: { $0.title == title }) else { continue }
             columns.remove(at: column)

@@ -55,10 +55,10 @@ struct TransactionText {
     }
 
     private var sources: TextTable {
-        let clock: [(String, TextTable.Alignment)] = record.offsets == nil ? [] : [("CLOCK", .left)]
-        var table = TextTable(
-            columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)]
-                + clock)
+        var table = TextTable(columns: [
+            ("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right),
+            ("CLOCK", .left),
+        ])
         table.rows = record.parts.map { part in
             let source = record.sources.first { $0.id == part.id.source }
             let device = [source?.device, source?.os, source?.osVersion].compactMap(\.self).filter { !$0.isEmpty }
@@ -69,8 +69,10 @@ struct TransactionText {
                 Cell(device.joined(separator: " ")),
                 Cell("\(part.isJoined ? "joined" : "began"), \(outcome.text)", outcome.ink),
                 Cell(part.durationMicroseconds.map(Words.duration) ?? "-"),
-            ] + (record.offsets.map { [Cell(Words.clock(part.id.source, in: $0))] } ?? [])
+                Cell(record.offsets.map { Words.clock(part.id.source, in: $0) } ?? ""),
+            ]
         }
+        if record.offsets == nil { table.drop(["CLOCK"]) }
         return table
     }
 }
@@ -78,23 +80,19 @@ struct TransactionText {
 extension TextTable {
     /// - Parameters:
     ///   - width: The columns of the terminal, which limit the table; `nil` for no limit.
-    ///   - titles: The columns of the table that this one continues, empty for the first of several tables. With `nil`,
-    ///     the table stands alone, and omits columns without values.
-    init(transactions: Redacted<[TransactionSummary]>, width: Int?, titles: [String]? = nil) {
-        func isShown(_ title: String, _ hasValue: (TransactionSummary) -> Bool) -> Bool {
-            titles.map { $0.isEmpty || $0.contains(title) } ?? transactions.value.contains(where: hasValue)
-        }
-        let hasChildren = isShown("BELOW") { $0.children != nil }
-        let hasErrors = isShown("ERROR") { $0.error != nil }
-        var columns: [(String, Alignment)] = [
+    ///   - isContinued: Whether tables follow. Otherwise, columns without values are omitted.
+    ///   - previous: The table whose columns this one continues.
+    init(
+        transactions: Redacted<[TransactionSummary]>, width: Int?, isContinued: Bool = false,
+        after previous: TextTable? = nil
+    ) {
+        self.init(columns: [
             ("BEGUN (UTC)", .left), ("USE CASE", .left), ("OUTCOME", .left), ("DURATION", .right), ("SOURCES", .right),
-            ("EVENTS", .right), ("REQUESTS", .right),
-        ]
-        if hasChildren { columns.append(("BELOW", .left)) }
-        if hasErrors { columns.append(("ERROR", .left)) }
-        self.init(columns: columns + [("SUPPORT CODE", .left), ("ID", .left)])
+            ("EVENTS", .right), ("REQUESTS", .right), ("BELOW", .left), ("ERROR", .left), ("SUPPORT CODE", .left),
+            ("ID", .left),
+        ])
         rows = transactions.value.map { transaction in
-            var row = [
+            [
                 Cell(Words.time(transaction.begunMicroseconds)),
                 Cell(transaction.useCaseName, .bold),
                 Words.cell(transaction),
@@ -102,27 +100,24 @@ extension TextTable {
                 Cell("\(transaction.sourceCount)"),
                 Cell("\(transaction.eventCount)"),
                 Cell("\(transaction.exchangeCount)"),
+                Cell(transaction.children.map(Words.children) ?? ""),
+                Cell(transaction.error.map(Words.error) ?? "", .red),
+                Cell("\(transaction.id.supportCode)"),
+                Cell("\(transaction.id)", .dim),
             ]
-            if hasChildren { row.append(Cell(transaction.children.map(Words.children) ?? "")) }
-            if hasErrors { row.append(Cell(transaction.error.map(Words.error) ?? "", .red)) }
-            return row + [Cell("\(transaction.id.supportCode)"), Cell("\(transaction.id)", .dim)]
+        }
+        if let previous {
+            continueColumns(of: previous)
+        } else {
+            if !isContinued { drop(["BELOW", "ERROR"].filter(isEmpty)) }
+            // The error, the use case and the support code stay longest.
+            if let width { drop(["ID", "EVENTS", "SOURCES", "REQUESTS", "BELOW"], width: width) }
         }
         guard let width else { return }
-        // The error, the use case and the support code stay longest.
-        let spare = ["ID", "EVENTS", "SOURCES", "REQUESTS", "BELOW"]
-        if let titles, !titles.isEmpty {
-            drop(spare.filter { !titles.contains($0) }, width: 0)
-        } else {
-            drop(spare, width: width)
-        }
         if self.width > width {
             for row in rows.indices { rows[row][0].text = String(rows[row][0].text.prefix(19)) }
         }
-        cutAll(["ERROR", "USE CASE", "OUTCOME"], width: width)
-    }
-
-    mutating func cutAll(_ titles: [String], width: Int) {
-        for title in titles {
+        for title in ["ERROR", "USE CASE", "OUTCOME"] {
             if let column = columns.firstIndex(where: { $0.title == title }) { cut(column: column, width: width) }
         }
     }
@@ -131,36 +126,31 @@ extension TextTable {
 extension TextTable {
     init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
         let isWide = width.map { $0 >= 120 } ?? true
-        var columns: [(title: String, alignment: Alignment)] = [
+        self.init(columns: [
             ("EXCHANGE", .left), (isWide ? "OPENED (UTC)" : "UTC", .left), ("METHOD", .left), ("STATUS", .left),
-            ("DURATION", .right),
-        ]
-        if isWide { columns += [("RECEIVED", .right), ("USE CASE", .left), ("TRANSACTION", .left)] }
-        columns.append(("HOST AND PATH", .left))
-        self.init(columns: columns)
-        rows = exchanges.value.map { Self.row($0, isWide: isWide) }
+            ("DURATION", .right), ("RECEIVED", .right), ("USE CASE", .left), ("TRANSACTION", .left),
+            ("HOST AND PATH", .left),
+        ])
+        rows = exchanges.value.map { record in
+            let exchange = record.exchange
+            let time = Words.time(exchange.openedMicroseconds)
+            return [
+                Cell(exchange.id.code),
+                Cell(isWide ? time : String(time.dropFirst(11).prefix(8))),
+                Cell(exchange.method, .bold),
+                Words.cell(record),
+                Cell(exchange.durationMicroseconds.map(Words.duration) ?? "-"),
+                Cell(exchange.receivedByteCount.map(Words.byteCount) ?? "-"),
+                Cell(record.useCaseName ?? "-"),
+                Cell(record.transaction.map { "\($0.supportCode)" } ?? "-"),
+                Cell("\(exchange.role == .server ? "▶ " : "")\(exchange.hostAndPath)"),
+            ]
+        }
+        if !isWide { drop(["RECEIVED", "USE CASE", "TRANSACTION"]) }
         guard let width else { return }
         let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
         let last = columns.count - 1
         for row in rows.indices { rows[row][last].text = rows[row][last].text.shortened(to: max(16, width - before)) }
-    }
-
-    private static func row(_ record: ExchangeRecord, isWide: Bool) -> [Cell] {
-        let exchange = record.exchange
-        let time = Words.time(exchange.openedMicroseconds)
-        var row = [
-            Cell(exchange.id.code), Cell(isWide ? time : String(time.dropFirst(11).prefix(8))),
-            Cell(exchange.method, .bold),
-            Words.cell(record),
-            Cell(exchange.durationMicroseconds.map(Words.duration) ?? "-"),
-        ]
-        if isWide {
-            row += [
-                Cell(exchange.receivedByteCount.map(Words.byteCount) ?? "-"), Cell(record.useCaseName ?? "-"),
-                Cell(record.transaction.map { "\($0.supportCode)" } ?? "-"),
-            ]
-        }
-        return row + [Cell("\(exchange.role == .server ? "▶ " : "")\(exchange.hostAndPath)")]
     }
 }
 

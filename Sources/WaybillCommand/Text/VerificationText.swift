@@ -79,28 +79,24 @@ extension Verification {
     private func ledgers(_ palette: Palette) -> [String] {
         var table = TextTable(columns: [
             ("SOURCE", .left), ("RECORDED", .right), ("DELIVERED", .right), ("QUARANTINED", .right),
-            ("DROPPED", .right),
-            ("PENDING", .right), ("REFUSED", .right), ("GAPS", .left),
+            ("DROPPED", .right), ("PENDING", .right), ("REFUSED", .right), ("GAPS", .left),
         ])
+        func add(_ name: String, _ ledger: Ledger, _ gaps: [SourceRecord.Gap] = []) {
+            let ranges = gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
+            let list = ranges.joined(separator: " ") + (gaps.count > 5 ? " and \(gaps.count - 5) more" : "")
+            table.rows.append([
+                Cell(name), Cell("\(ledger.recorded)"), Cell("\(ledger.delivered)"), Cell("\(ledger.quarantined)"),
+                Cell(dropped(ledger)), Cell("\(ledger.pending)"), Cell("\(ledger.refused)"),
+                Cell(list.isEmpty ? "none" : list),
+            ])
+        }
         for source in sources {
-            guard let ledger = source.ledger else { continue }
-            let gaps = source.gaps.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
-            let list = gaps.prefix(5).joined(separator: " ") + (gaps.count > 5 ? " and \(gaps.count - 5) more" : "")
-            table.rows.append([Cell("\(source.id)")] + counts(ledger) + [Cell(list.isEmpty ? "none" : list)])
+            if let ledger = source.ledger { add("\(source.id)", ledger, source.gaps) }
         }
         for total in totals ?? [] {
-            let name = "\(Words.count(total.sourceCount, "ended source")) of \(total.app.printable)"
-            table.rows.append([Cell(name)] + counts(total.ledger) + [Cell("none")])
+            add("\(Words.count(total.sourceCount, "ended source")) of \(total.app.printable)", total.ledger)
         }
         return table.rows.isEmpty ? [] : [""] + table.lines(palette)
-    }
-
-    private func counts(_ ledger: Ledger) -> [Cell] {
-        [
-            Cell("\(ledger.recorded)"), Cell("\(ledger.delivered)"), Cell("\(ledger.quarantined)"),
-            Cell(dropped(ledger)),
-            Cell("\(ledger.pending)"), Cell("\(ledger.refused)"),
-        ]
     }
 
     private func dropped(_ ledger: Ledger) -> String {

@@ -12,21 +12,29 @@ struct Following {
     let request: ListRequest
     let isJSON: Bool
     private(set) var shown: Set<GUID> = []
-    private(set) var titles: [String] = []
-    private(set) var widths: [Int] = []
+    private(set) var table: TextTable?
 
     /// Returns only when the output has no reader any more, or the task is cancelled.
     mutating func run() async throws {
         let store = try await place.opened()
         // The position comes first, because no change may be lost between it and the list.
-        var (rows, position) = try await changes(after: ListRequest.now, of: store)
-        rows = try await store.transactions(request).rows
-        while try show(rows.reversed()) {
-            rows = []
+        var position = try await changes(after: ListRequest.now, of: store).position
+        guard try show(await store.transactions(request).rows.reversed()) else { return }
+        try await Self.repeating {
+            let (rows, next) = try await changes(after: position, of: place.opened(isTold: false))
+            position = next
+            return try show(rows.reversed())
+        }
+    }
+
+    /// Runs `round` every second until it returns `false`. A store without a writer at its opening never shows changes,
+    /// so each round opens it again.
+    static func repeating(_ round: () async throws -> Bool) async throws {
+        var goesOn = true
+        while goesOn {
             try await Task.sleep(for: .seconds(1))
             do {
-                // A store without a writer at its opening never shows changes, so it is opened again.
-                (rows, position) = try await changes(after: position, of: place.opened(isTold: false))
+                goesOn = try await round()
             } catch let error as WaybillError where error.code == .transport {
                 Terminal.warn("\(error)")
                 try await Task.sleep(for: .seconds(5))
@@ -50,29 +58,26 @@ struct Following {
     private mutating func show(_ rows: [TransactionSummary]) throws -> Bool {
         let new = rows.filter { shown.insert($0.id).inserted }
         guard !new.isEmpty else { return true }
-        // If SIGPIPE is ignored, a pipe without a reader fails here.
-        if isJSON {
-            let lines = try new.map(Self.line).joined()
-            return (try? StandardOutput.write(Array(lines.utf8))) != nil
-        }
-        let lines = table(new).map { $0 + "\n" }.joined()
-        return (try? StandardOutput.writePainted(Array(lines.utf8))) != nil
+        guard !isJSON else { return try Self.show(json: new) }
+        let table = TextTable(
+            transactions: Redactor.command.redacted(new), width: Terminal.width(), isContinued: true, after: self.table)
+        self.table = table
+        return Self.show(table.lines(.standardOutput()))
     }
 
-    /// Titles appear once. Later lines keep the column widths.
-    private mutating func table(_ rows: [TransactionSummary]) -> [String] {
-        let width = Terminal.width()
-        var table = TextTable(transactions: Redactor.command.redacted(rows), width: width, titles: titles)
-        titles = table.columns.map(\.title)
-        table.hasTitles = widths.isEmpty
-        table.leastWidths = widths
-        if let width { table.cutAll(["ERROR", "USE CASE"], width: width) }
-        widths = table.widths
-        return table.lines(.standardOutput())
+    /// If SIGPIPE is ignored, a pipe without a reader fails here.
+    static func show(_ lines: [String]) -> Bool {
+        (try? StandardOutput.writePainted(Array(lines.map { $0 + "\n" }.joined().utf8))) != nil
     }
 
-    static func line(_ summary: TransactionSummary) throws -> String {
-        String(decoding: try JSONEncoder.waybill().encode(Redactor.command.redacted(summary)), as: UTF8.self) + "\n"
+    static func show(json records: [some Encodable & Redactable]) throws -> Bool {
+        var lines = ""
+        for record in records { lines += try line(record) }
+        return (try? StandardOutput.write(Array(lines.utf8))) != nil
+    }
+
+    static func line(_ record: some Encodable & Redactable) throws -> String {
+        String(decoding: try JSONEncoder.waybill().encode(Redactor.command.redacted(record)), as: UTF8.self) + "\n"
     }
 }
 
@@ -84,32 +89,26 @@ struct FollowingOne {
     let isJSON: Bool
     private(set) var shown: Set<FactID> = []
     private(set) var outcome: TransactionOutcome?
-    private(set) var widths: [Int] = []
+    private(set) var timeline: TextTable?
 
     /// Rounds without new facts after which it reads the transaction again, because it may have timed out.
     private static let quietRounds = 10
 
-    mutating func run(_ write: ([String]) -> Bool = Self.print) async throws {
-        var store = try await place.opened()
+    mutating func run() async throws {
+        let store = try await place.opened()
         var position = try await store.transactions(request(after: ListRequest.now)).position
-        var record = try await store.transaction(key)
-        var isNews = true
+        let record = try await store.transaction(key)
+        let id = record.summary.id
+        guard try show(record) else { return }
         var round = 0
-        while true {
-            if isNews || round % Self.quietRounds == 0, let lines = try lines(of: record), !write(lines) { return }
-            try await Task.sleep(for: .seconds(1))
+        try await Following.repeating {
             round += 1
-            do {
-                store = try await place.opened(isTold: false)
-                let page = try await store.transactions(request(after: position, of: record.summary.id))
-                (isNews, position) = (!page.rows.isEmpty, page.position ?? position)
-                if isNews || round % Self.quietRounds == 0 {
-                    record = try await store.transaction(record.summary.id.description)
-                }
-            } catch let error as WaybillError where error.code == .transport {
-                Terminal.warn("\(error)")
-                try await Task.sleep(for: .seconds(5))
-            }
+            let store = try await place.opened(isTold: false)
+            let page = try await store.transactions(request(after: position, of: id))
+            let isDue = !page.rows.isEmpty || round % Self.quietRounds == 0
+            if isDue, try !show(await store.transaction(id.description)) { return false }
+            position = page.position ?? position
+            return true
         }
     }
 
@@ -121,39 +120,30 @@ struct FollowingOne {
         return request
     }
 
-    /// `nil` if nothing changed.
-    private mutating func lines(of record: TransactionRecord) throws -> [String]? {
-        let isFirst = outcome == nil
-        let new = record.timeline.filter { !shown.contains($0.id) }
-        let isOver = record.summary.outcome != outcome && !record.summary.outcome.isRecorded
-        guard !new.isEmpty || record.summary.outcome != outcome else { return nil }
-        shown.formUnion(new.map(\.id))
-        outcome = record.summary.outcome
-        let redacted = Redactor.command.redacted(record)
-        if isJSON { return [String(decoding: try JSONEncoder.waybill().encode(redacted), as: UTF8.self)] }
+    /// - Returns: Whether the output still has a reader.
+    private mutating func show(_ record: TransactionRecord) throws -> Bool {
+        let summary = record.summary
+        let new = Set(record.timeline.map(\.id)).subtracting(shown)
+        guard !new.isEmpty || summary.outcome != outcome else { return true }
+        let isOver = summary.outcome != outcome && !summary.outcome.isRecorded
+        shown.formUnion(new)
+        outcome = summary.outcome
+        guard !isJSON else { return try Following.show(json: [record]) }
         let palette = Palette.standardOutput()
+        let redacted = Redactor.command.redacted(record)
         let displayed = ShownRecord(redacted.value, clocks: clocks)
         var table = TimelineText(displayed).table
-        if isFirst {
-            widths = table.widths
-            return TransactionText(redacted, clocks: clocks).lines(
-                palette, width: Terminal.width() ?? Terminal.usualWidth)
+        guard let timeline else {
+            self.timeline = table
+            let width = Terminal.width() ?? Terminal.usualWidth
+            return Following.show(TransactionText(redacted, clocks: clocks).lines(palette, width: width))
         }
-        let ids = Set(new.map(\.id))
         // The table has a row for each fact, in the same order.
-        table.rows = zip(displayed.timeline, table.rows).filter { ids.contains($0.0.id) }.map(\.1)
-        (table.hasTitles, table.leastWidths) = (false, widths)
-        widths = table.widths
-        var lines = new.isEmpty ? [] : table.lines(palette)
-        if isOver {
-            let cell = Words.cell(record.summary)
-            lines.append(palette.paint(cell.text, cell.ink))
-        }
-        return lines
-    }
-
-    private static func print(_ lines: [String]) -> Bool {
-        (try? StandardOutput.writePainted(Array(lines.map { $0 + "\n" }.joined().utf8))) != nil
+        table.rows = zip(displayed.timeline, table.rows).filter { new.contains($0.0.id) }.map(\.1)
+        table.continueColumns(of: timeline)
+        self.timeline = table
+        let cell = Words.cell(summary)
+        return Following.show(table.lines(palette) + (isOver ? [palette.paint(cell.text, cell.ink)] : []))
     }
 }
 #endif
