@@ -15,6 +15,9 @@ package protocol ExportingStore: RecordStore {
     ) async throws -> String?
 
     func report(_ request: ListRequest) async throws -> TransactionReport
+
+    /// Writes facts as a one-file store, atomically, and replaces an existing file.
+    func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary
 }
 
 package enum ExportedFacts: Sendable, Hashable {
@@ -132,6 +135,13 @@ extension ExportingStore {
         if report.records.isEmpty { report.notes.append("Nothing of what the collector has matches.") }
         return report
     }
+
+    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
+        throw WaybillError(
+            .setting,
+            "A collector exports ndjson, csv, otlp, har, curl, rules, perfetto and html. Export the collector's folder for SQLite."
+        )
+    }
 }
 
 extension SQLiteStore: ExportingStore {
@@ -169,7 +179,6 @@ extension SQLiteStore: ExportingStore {
         }
     }
 
-    /// Writes facts as a one-file store, atomically, and replaces an existing file.
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         let scope = try await scope(facts)
         let (export, now) = (try FileExport(as: .sqlite, to: file, redactor: redactor), clock.wallMicroseconds())

@@ -90,10 +90,6 @@ struct Database {
         return store
     }
 
-    func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
-        try await opened().copy(facts, to: file)
-    }
-
     /// Returns the number of facts written.
     func take(from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void) async throws -> Int64 {
         try await opened().take(from: store, progress: progress)
@@ -114,8 +110,6 @@ struct Database {
     }
 
     func opened() async throws(WaybillError) -> SQLiteStore { throw Self.missing }
-
-    func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary { throw Self.missing }
 
     func collector(tokens folder: URL, access: Access, limits: CollectorLimits) async throws(WaybillError) -> Collector
     {

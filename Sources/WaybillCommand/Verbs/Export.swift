@@ -5,7 +5,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillQueries
-import WaybillStore
 
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,7 +72,7 @@ struct Export: AsyncParsableCommand {
             guard output == "-" else {
                 throw ValidationError("An incremental export names its files itself; leave --output out.")
             }
-            guard format.export?.text != nil else {
+            guard format.text != nil else {
                 throw ValidationError("An incremental export is ndjson, csv or otlp.")
             }
         }
@@ -109,8 +108,6 @@ struct Export: AsyncParsableCommand {
         }
     }
 
-    private var style: CSVStyle { format == .csv ? csv.style : CSVStyle() }
-
     private var isAboutExchanges: Bool { format.exchanges != nil || csv.rows == .exchanges }
 
     private var request: ListRequest { isAboutExchanges ? exchanges.added(to: filter.request) : filter.request }
@@ -122,90 +119,66 @@ struct Export: AsyncParsableCommand {
     }
 
     private func write() async throws {
-        if let format = format.exchanges { return try await write(format) }
-        if format == .perfetto {
-            return try await write("transaction") {
-                try await place.opened().writeTrace(request, redactor: .command, to: $0)
-            }
-        }
-        guard let format = format.export else { return try await writeReport() }
-        if let text = format.text { return try await write(text, of: place.opened()) }
-        switch place.store {
-        case .collector:
-            throw WaybillError(
-                .setting,
-                "A collector exports ndjson, csv, otlp, har, curl, rules, perfetto and html. Export the collector's folder for SQLite."
-            )
-        case .place(let url):
-            var store = try SQLiteStore(url, clock: CommandClock.current)
-            store.redactor = .command
-            for warning in await store.warnings() { Terminal.warn(warning) }
-            tell(try await store.copy(.of(request), to: URL(filePath: output)).byteCount, "byte")
-        case .database(let address):
-            tell(try await Database(address).copy(.of(request), to: URL(filePath: output)).byteCount, "byte")
-        }
-    }
-
-    private func tell(_ count: Int64, _ noun: String) { Terminal.warn("\(output): \(Words.count(count, noun)).") }
-
-    private func write(_ format: ExchangeFormat) async throws {
         let store = try await place.opened()
-        try await write {
-            let document = ExchangeExport(as: format, redactor: .command)
-            if let note = try await store.export(request, as: document, to: $0) { Terminal.warn(note) }
+        if let backend = try backend.backend() { return try await send(to: backend, from: store) }
+        if let incremental, let format = format.text {
+            return try await add(format, from: store, to: lake(incremental))
         }
-    }
-
-    private func writeReport() async throws {
-        let report = try await place.opened().report(request)
-        if output == "-" { return try StandardOutput.write(Array(report.html)) }
-        try report.write(to: URL(filePath: output))
-        tell(Int64(report.records.count), "transaction")
-    }
-
-    private func write(_ format: TextFormat, of store: some ExportingStore) async throws {
-        if let backend = try backend.backend() {
-            try await send(to: backend, from: store)
-        } else if let incremental {
-            let export = IncrementalExport(as: format, isCompressed: gzip)
-            let lake = try lake(incremental)
-            guard let increment = try await export.run(of: store, into: lake) else {
-                return Terminal.warn("Nothing is new.")
-            }
-            Terminal.write(increment.files.map { lake.place(of: $0.name) })
-        } else if csv.rows == .transactions {
-            try await write("transaction") {
-                try await store.writeRows(
-                    request, style: csv.style, redactor: .command, to: $0, of: store.transactions)
-            }
-        } else if csv.rows == .exchanges {
-            try await write("exchange") {
-                try await store.writeRows(
-                    request, style: csv.style, redactor: .command, to: $0, of: store.exchanges)
-            }
-        } else {
-            try await write { try await store.write(.of(request), as: format, style: style, to: $0) }
-        }
-    }
-
-    private func write(_ body: (ExportOutput) async throws -> Void) async throws {
-        try await write(nil) {
-            try await body($0)
-            return 0
-        }
-    }
-
-    private func write(_ noun: String?, _ body: (ExportOutput) async throws -> Int) async throws {
         guard output != "-" else {
             let terminal = try ExportOutput(isCompressed: gzip, to: StandardOutput.write)
-            _ = try await body(terminal)
+            _ = try await write(from: store, to: terminal)
             _ = try terminal.finish()
             return
         }
-        let file = try ExportOutput(to: URL(filePath: output), isCompressed: gzip ? true : nil)
-        let count = try await body(file)
-        let byteCount = try file.finish()
-        if let noun { tell(Int64(count), noun) } else { tell(byteCount, "byte") }
+        let file = URL(filePath: output)
+        guard format != .sqlite else {
+            return tell(Words.count(try await store.copy(.of(request), to: file).byteCount, "byte"))
+        }
+        let whole = try ExportOutput(to: file, isCompressed: gzip || format != .html && file.endsInGzip)
+        let count = try await write(from: store, to: whole)
+        let byteCount = try whole.finish()
+        tell(count ?? Words.count(byteCount, "byte"))
+    }
+
+    private func tell(_ count: String) { Terminal.warn("\(output): \(count).") }
+
+    /// Returns the count of rows; `nil` to count bytes.
+    private func write(from store: some ExportingStore, to output: ExportOutput) async throws -> String? {
+        if let format = format.exchanges {
+            let document = ExchangeExport(as: format, redactor: .command)
+            if let note = try await store.export(request, as: document, to: output) { Terminal.warn(note) }
+            return nil
+        }
+        if let format = format.text, csv.rows == .facts || csv.rows == .events {
+            let style = format == .csv ? csv.style : CSVStyle()
+            try await store.write(.of(request), as: format, style: style, to: output)
+            return nil
+        }
+        if csv.rows == .exchanges {
+            let count = try await store.writeRows(
+                request, style: csv.style, redactor: .command, to: output, of: store.exchanges)
+            return Words.count(count, "exchange")
+        }
+        let count: Int
+        if csv.rows == .transactions {
+            count = try await store.writeRows(
+                request, style: csv.style, redactor: .command, to: output, of: store.transactions)
+        } else if format == .perfetto {
+            count = try await store.writeTrace(request, redactor: .command, to: output)
+        } else {
+            let report = try await store.report(request)
+            try output.write(Array(report.html))
+            count = report.records.count
+        }
+        return Words.count(count, "transaction")
+    }
+
+    private func add(_ format: TextFormat, from store: some ExportingStore, to lake: any Lake) async throws {
+        let export = IncrementalExport(as: format, isCompressed: gzip)
+        guard let increment = try await export.run(of: store, into: lake) else {
+            return Terminal.warn("Nothing is new.")
+        }
+        Terminal.write(increment.files.map { lake.place(of: $0.name) })
     }
 
     private func lake(_ place: String) throws -> any Lake {
@@ -231,7 +204,7 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
     case ndjson, csv, otlp, har, curl, rules, perfetto, sqlite, html
 
     /// `nil` for formats without facts.
-    var export: ExportFormat? { ExportFormat(rawValue: rawValue) }
+    var text: TextFormat? { TextFormat(rawValue: rawValue) }
 
     /// `nil` for formats with more than exchanges.
     var exchanges: ExchangeFormat? { ExchangeFormat(rawValue: rawValue) }
