@@ -42,7 +42,7 @@ struct IncomingBody {
         var body: [UInt8] = []
         try bytes.decompress { piece in
             guard body.count + piece.count <= limits.decompressedByteCount else {
-                throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
+                throw Problem.tooLarge(limit: limits.decompressedByteCount, isDecompressed: true)
             }
             try room.grow(by: piece.count)
             body.append(contentsOf: piece)

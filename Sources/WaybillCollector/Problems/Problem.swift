@@ -6,8 +6,10 @@ import WaybillInspector
 import WaybillQueries
 
 /// An RFC 9457 problem document. Its type is always `about:blank`, and its title is the phrase of the status.
-package struct Problem: Error, Sendable, Hashable {
-    package var status: HTTPResponse.Status
+package struct Problem: Error, Sendable, Hashable, Encodable {
+    private var type = "about:blank"
+    private let title: String
+    private let code: Int
     package var detail: String
     /// 413: The largest body in bytes.
     package var limit: Int?
@@ -24,35 +26,23 @@ package struct Problem: Error, Sendable, Hashable {
 
     package static let mediaType = "application/problem+json"
 
-    package init(_ status: HTTPResponse.Status, _ detail: String) { (self.status, self.detail) = (status, detail) }
+    private enum CodingKeys: String, CodingKey {
+        case type, title, detail, limit, pointer, accept, parameter, offset, transactions
+        case code = "status"
+    }
+
+    package init(_ status: HTTPResponse.Status, _ detail: String) { self.init(status, detail, limit: nil) }
 
     init(
         _ status: HTTPResponse.Status, _ detail: String, limit: Int? = nil, pointer: String? = nil,
         accept: [String]? = nil, refusal: Refusal? = nil, headers: HTTPFields = [:]
     ) {
-        (self.status, self.detail, self.limit, self.pointer) = (status, detail, limit, pointer)
-        (self.accept, self.refusal, self.headers) = (accept, refusal, headers)
-    }
-}
-
-extension Problem: Encodable {
-    private enum CodingKeys: CodingKey {
-        case type, title, status, detail, limit, pointer, accept, parameter, offset, transactions
+        (title, code, self.detail) = (status.reasonPhrase, status.code, detail)
+        (self.limit, self.pointer, self.accept) = (limit, pointer, accept)
+        (self.refusal, self.headers) = (refusal, headers)
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode("about:blank", forKey: .type)
-        try container.encode(status.reasonPhrase, forKey: .title)
-        try container.encode(status.code, forKey: .status)
-        try container.encode(detail, forKey: .detail)
-        try container.encodeIfPresent(limit, forKey: .limit)
-        try container.encodeIfPresent(pointer, forKey: .pointer)
-        try container.encodeIfPresent(accept, forKey: .accept)
-        try container.encodeIfPresent(parameter, forKey: .parameter)
-        try container.encodeIfPresent(offset, forKey: .offset)
-        try container.encodeIfPresent(transactions, forKey: .transactions)
-    }
+    package var status: HTTPResponse.Status { HTTPResponse.Status(code: code, reasonPhrase: title) }
 }
 
 extension Problem: HTTPResponseError {
@@ -185,14 +175,11 @@ extension Problem {
         Problem(.badRequest, "The Content-Encoding is gzip, and the body is not, or not whole.", pointer: "")
     }
 
-    static func tooLarge(limit: Int) -> Problem {
-        Problem(.contentTooLarge, "A body has at most \(limit) bytes. Send fewer facts at a time.", limit: limit)
-    }
-
-    static func tooLarge(decompressedLimit limit: Int) -> Problem {
-        Problem(
-            .contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.",
-            limit: limit)
+    static func tooLarge(limit: Int, isDecompressed: Bool = false) -> Problem {
+        let condition = isDecompressed ? " when it is decompressed" : ""
+        return Problem(
+            .contentTooLarge, "A body has at most \(limit) bytes\(condition). Send fewer facts at a time.", limit: limit
+        )
     }
 
     static func tooMany(facts count: Int, limit: Int) -> Problem {

@@ -32,50 +32,45 @@ enum QuestionBody {
 
     private static func validate(_ question: AnyQuestion) throws(Problem) {
         switch question {
-        case .summary(let summary): try validate(step: summary.stepMicroseconds, of: "a summary")
+        case .summary(let summary): try require(step: summary.stepMicroseconds, of: "a summary")
         case .errors(let errors):
-            try validate(step: errors.stepMicroseconds, of: "an answer about errors")
-            guard !ErrorsQuestion.limits.contains(errors.limit) else { return }
-            throw Problem.question(
-                "An answer names \(ErrorsQuestion.limits.lowerBound) to \(ErrorsQuestion.limits.upperBound) errors.",
-                at: "/limit")
+            try require(step: errors.stepMicroseconds, of: "an answer about errors")
+            try require(errors.limit, in: ErrorsQuestion.limits, "An answer names", "errors.")
         case .funnel(let funnel):
-            guard !(1...FunnelQuestion.stepLimit).contains(funnel.steps.count) else { return }
-            throw Problem.question(
-                "A funnel has 1 to \(FunnelQuestion.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps"
-            )
+            let count = funnel.steps.count
+            try require(
+                count, in: 1...FunnelQuestion.stepLimit, "A funnel has", "steps, and this one \(count).", at: "/steps")
         case .network(let network): try validate(network)
         case .duration(let duration):
-            if let step = duration.stepMicroseconds { try validate(step: step, of: "an answer about durations") }
-        case .why(let why):
-            guard !WhyQuestion.limits.contains(why.limit) else { return }
-            throw Problem.question(
-                "An answer names \(WhyQuestion.limits.lowerBound) to \(WhyQuestion.limits.upperBound) differences.",
-                at: "/limit")
+            if let step = duration.stepMicroseconds { try require(step: step, of: "an answer about durations") }
+        case .why(let why): try require(why.limit, in: WhyQuestion.limits, "An answer names", "differences.")
         case .measure, .transitions, .dropOff, .legs, .compare: return
         }
     }
 
     private static func validate(_ network: NetworkQuestion) throws(Problem) {
-        guard (0...exampleLimit).contains(network.exampleCount) else {
-            throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
-        }
-        guard (1...NetworkQuestion.groupLimit).contains(network.limit) else {
-            throw Problem.question("An answer has 1 to \(NetworkQuestion.groupLimit) groups.", at: "/limit")
-        }
+        try require(network.exampleCount, in: 0...exampleLimit, "A group names", "examples.", at: "/example_count")
+        try require(network.limit, in: 1...NetworkQuestion.groupLimit, "An answer has", "groups.")
         if let mistake = NetworkQuestion.mistake(in: network.templates) {
             throw Problem.question(mistake, at: "/templates")
         }
         guard let step = network.stepMicroseconds else { return }
-        try validate(step: step, of: "a group")
+        try require(step: step, of: "a group")
         guard network.group != nil else {
             throw Problem.question("Steps are of one group: name it as group, or leave out step_us.", at: "/step_us")
         }
     }
 
-    private static func validate(step microseconds: Int64, of answer: String) throws(Problem) {
+    private static func require(step microseconds: Int64, of answer: String) throws(Problem) {
         guard microseconds < shortestStep else { return }
         throw Problem.question("The steps of \(answer) are at least \(shortestStep) µs long.", at: "/step_us")
+    }
+
+    private static func require(
+        _ count: Int, in range: ClosedRange<Int>, _ subject: String, _ object: String, at pointer: String = "/limit"
+    ) throws(Problem) {
+        guard !range.contains(count) else { return }
+        throw Problem.question("\(subject) \(range.lowerBound) to \(range.upperBound) \(object)", at: pointer)
     }
 
     /// Returns the first member that is missing when the decoded question is encoded again.
