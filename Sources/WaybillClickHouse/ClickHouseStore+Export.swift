@@ -52,14 +52,12 @@ extension ClickHouseStore: ExportingStore {
     private func transactions(
         matching filter: TransactionFilter, _ names: StoreThread<MemoryStore>, now: Int64
     ) async throws -> [GUID] {
-        let conditions = try await conditions(of: [filter], names, now: now)
         let found = try await unlessTooMuch {
-            let changed = try await outdated(withFamilies: filter.looksAtFamilies)
-            let matching = try await read(memory(of: changed)) { reader in
-                try reader.transactions(among: changed, matching: filter, now: now).map(\.row.id)
+            let current = try await currentRows([filter], withFamilies: filter.looksAtFamilies, names, now: now)
+            let matching = try await read(memory(of: current)) { reader in
+                try reader.transactions(among: current.changed, matching: filter, now: now).map(\.row.id)
             }
-            let rows = try await tables.transactions(where: "\(conditions.sql(filter)) ORDER BY tx")
-            return (rows.filter { !changed.contains($0) } + matching).sorted()
+            return (try await tables.transactions(where: current.sql(filter)) + matching).sorted()
         }
         guard let found else { throw tables.tooMuch }
         return found
@@ -73,15 +71,15 @@ extension ClickHouseStore: ExportingStore {
 
     private func memory(for facts: ExportedFacts, withClocks: Bool) async throws -> StoreThread<MemoryStore> {
         let tables = tables
-        let found = try await unlessTooMuch {
+        return try await unlessTooMuch {
             try await WorkingSet(exporting: facts, tables) { transactions in
                 guard withClocks else { return transactions }
                 var loader = TransactionLoader(tables)
                 return try await loader.related(to: transactions)
-            }
+            }.thread
+        } orElse: {
+            try await everything()
         }
-        if let found { return found.thread }
-        return try await everything()
     }
 
     /// Returns a store that redacts and limits as this one does. Its thread must live as long.
@@ -136,42 +134,40 @@ private actor PartsExport {
 
     /// The time limit applies to each piece, not to the whole export.
     private func piece() async throws -> ExportStream.Piece? {
-        try await current?.run(until: Interruption(after: store.readLimit, by: store.clock)) { memory, interruption in
-            try memory.exportedPiece(until: interruption)
-        }
+        guard let current else { return nil }
+        return try await store.readMemory(current) { memory in try memory.export?.countedPiece() }
     }
 
     private func beginNext() async throws -> Bool {
-        var scope = ExportScope.everything
-        if ranges == nil {
-            current = nil
-            guard let (thread, group) = try await nextGroup() else { return false }
-            (current, scope) = (thread, .some(group))
-        } else if try await !loadRange() {
-            return false
+        guard let scope = try await ranges == nil ? loadGroup() : loadRange() else { return false }
+        let (format, redactor) = (format, store.redactor)
+        try await current?.run { memory throws(WaybillError) in
+            memory.export = try memory.reader.export(scope, as: format, redactor: redactor)
         }
-        let (format, redactor, its) = (format, store.redactor, scope)
-        try await current?.run { memory throws(WaybillError) in try memory.begin(its, as: format, redactor) }
         return true
     }
 
-    private func loadRange() async throws -> Bool {
-        guard var ranges else { return false }
+    private func loadRange() async throws -> ExportScope? {
+        guard var ranges else { return nil }
         defer { self.ranges = ranges }
         try await current?.run { memory throws(WaybillError) in try memory.empty() }
         let thread = try current ?? MemoryStore.thread()
         current = thread
         do {
-            guard let content = try await ranges.next() else { return false }
+            guard let content = try await ranges.next() else { return nil }
             try await thread.replay(ranges.books.names)
             try await thread.replay(content)
-            return true
+            return .everything
         } catch is DatabaseBooks.Incomplete { throw store.tables.incomplete }
     }
 
-    private func nextGroup() async throws -> (StoreThread<MemoryStore>, Set<GUID>)? {
+    private func loadGroup() async throws -> ExportScope? {
+        current = nil
         while let group = groups.popLast() {
-            do { return (try await store.memory(of: group, as: format), group) } catch is TransactionLoader.TooMuch {
+            do {
+                current = try await store.memory(of: group, as: format)
+                return .some(group)
+            } catch is TransactionLoader.TooMuch {
                 guard group.count > 1 else { throw store.tables.tooMuch }
                 groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
             }

@@ -8,22 +8,17 @@ extension ClickHouseStore {
     package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
         TransactionSummary
     > {
-        let found = try await unlessTooMuch {
-            guard usesRows else { throw TransactionLoader.TooMuch() }
+        try await unlessTooMuch {
             let limit = try request.pageSize()
-            // Read before rows, because rows may be made meanwhile.
-            async let outdated = outdated(withFamilies: false)
-            let (filter, names, now) = try await asked(request, TransactionFilter.self)
-            if request[.after] != nil { return try await changes(request, filter, now: now) }
+            if request[.after] != nil { return try await changes(request) }
+            let (filter, rows) = try await currentRows(request)
             let cursor = try request[.cursor].map { text in
                 try QueryFailure.ofCursor { try ListCursor(text, of: filter.order) }
             }
-            var changed = try await outdated
-            if filter.looksAtFamilies { changed = try await families(of: changed) }
-            return try await page(filter, names, besides: changed, limit: limit, behind: cursor, now: now)
+            return try await page(filter, rows, limit: limit, behind: cursor)
+        } orElse: {
+            try await pageOfAll(request) { try await $0.transactions($1, within: budget) }
         }
-        if let found { return found }
-        return try await pageOfAll(request) { try await $0.transactions($1, within: budget) }
     }
 
     /// Reads a page in memory of all facts.
@@ -37,32 +32,24 @@ extension ClickHouseStore {
     }
 
     private func page(
-        _ filter: TransactionFilter, _ names: StoreThread<MemoryStore>, besides changed: Set<GUID>, limit: Int,
-        behind cursor: ListCursor?, now: Int64
+        _ filter: TransactionFilter, _ current: CurrentRows, limit: Int, behind cursor: ListCursor?
     ) async throws -> RecordPage<TransactionSummary> {
-        let conditions = try await conditions(of: [filter], names, now: now)
-        let thread = changed.isEmpty ? names : try await memory(of: changed)
-        let condition = "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed))"
-        let ids = try await tables.transactions(where: condition, filter.order, limit: limit + 1, behind: cursor)
+        let (thread, changed, now) = (try await memory(of: current), current.changed, current.now)
+        let ids = try await tables.transactions(
+            where: current.sql(filter), filter.order, limit: limit + 1, behind: cursor)
         let tables = tables
-        async let children = tables.childCounts(of: ids + changed, besides: changed)
+        async let children = tables.childCounts(of: ids + changed, current)
         let rows = try await tables.listed(ids, filter.order, now: now)
-        let named = try await read(names) { reader in
-            let names = NameTable(reader.connection)
-            return try rows.map { try $0.named(by: names) }
-        }
-        var found = try await thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
-            try memory.reader.reading(until: interruption) {
-                let place = try cursor.map(memory.local)
-                let matching = try memory.reader.transactions(
-                    among: changed, matching: filter, after: place, now: now)
-                let others = try named.map { place, row in
-                    var row = row
-                    if !changed.isEmpty { row.children = try memory.reader.children(of: row.id) }
-                    return (place: place, row: row)
-                }
-                return try others + matching.map { (place: try memory.global($0.place), row: $0.row) }
+        var found = try await readMemory(thread) { memory in
+            let names = NameTable(memory.reader.connection)
+            let others = try rows.map { listed in
+                var row = try listed.named(by: names)
+                if !changed.isEmpty { row.children = try memory.reader.children(of: row.id) }
+                return (place: listed.place, row: row)
             }
+            let matching = try memory.reader.transactions(
+                among: changed, matching: filter, after: try cursor.map(memory.local), now: now)
+            return try others + matching.map { (place: try memory.global($0.place), row: $0.row) }
         }
         found.sort { $0.place.precedes($1.place) }
         // Some may have been erased meanwhile.
@@ -76,7 +63,7 @@ extension ClickHouseStore {
                 failedCount: more.failedCount &+ (row.children?.failedCount ?? 0))
         }
         guard page.rows.isEmpty, cursor == nil else { return page }
-        let reason = try await emptyReason(filter, conditions, besides: changed, isNone: !filter.isFolded)
+        let reason = try await emptyReason(filter, current, isNone: !filter.isFolded)
         page.whyEmpty = try await read(thread) { reader in
             var all = try EmptyReason(filter, reason, reader)
             all.merge(try reader.emptyReason(filter, now: now, isPartial: true))
@@ -85,9 +72,9 @@ extension ClickHouseStore {
         return page
     }
 
-    private func changes(
-        _ request: ListRequest, _ filter: TransactionFilter, now: Int64
-    ) async throws -> RecordPage<TransactionSummary> {
+    private func changes(_ request: ListRequest) async throws -> RecordPage<TransactionSummary> {
+        guard usesRows else { throw TransactionLoader.TooMuch() }
+        let (filter, _, now) = try await asked(request, TransactionFilter.self)
         let position = try request.position()
         // Without a position, only the next one is asked for.
         let facts = position.map { .after($0.description) } ?? ExportedFacts.some([ClickHouseTables.none])
@@ -96,10 +83,8 @@ extension ClickHouseStore {
             if filter.looksAtFamilies { return try await families(of: transactions) }
             return transactions.union(try await tables.children(of: transactions).map(\.id))
         }
-        return try await found.thread.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
-            try memory.reader.reading(until: interruption) {
-                try memory.global(memory.reader.changes(memory.local(request), filter, now: now))
-            }
+        return try await readMemory(found.thread) { memory in
+            try memory.global(memory.reader.changes(memory.local(request), filter, now: now))
         }
     }
 }
@@ -177,7 +162,7 @@ extension ClickHouseTables {
 
     /// Counts the children that have current rows.
     fileprivate func childCounts(
-        of parents: [GUID], besides changed: Set<GUID>
+        of parents: [GUID], _ current: CurrentRows
     ) async throws(WaybillError) -> [GUID: TransactionSummary.Children] {
         var counts: [GUID: TransactionSummary.Children] = [:]
         for some in parents.inChunks(of: Self.idsPerStatement) {
@@ -189,7 +174,7 @@ extension ClickHouseTables {
                 """
                 SELECT parent, toInt64(count()), toInt64(countIf(outcome = \(TransactionOutcome.failed.rawValue))) \
                 FROM transactions FINAL WHERE gone = 0 AND parent IN (\(list)) \
-                AND tx GLOBAL IN (SELECT child \(children(list)))\(Self.notAmong(changed)) GROUP BY parent
+                AND tx GLOBAL IN (SELECT child \(children(list)))\(current.areCurrent) GROUP BY parent
                 """, reading
             ) { row in
                 let (parent, count, failed): (GUID, Int64, Int64) = (
@@ -218,10 +203,10 @@ struct ListedRow: Sendable {
     var source: GUID
     var app, appVersion: String
 
-    fileprivate func named(by names: NameTable) throws(WaybillError) -> (place: ListCursor, row: TransactionSummary) {
+    fileprivate func named(by names: NameTable) throws(WaybillError) -> TransactionSummary {
         var named = row
         named.useCaseName = try names.useCase(row.useCase, source: source, app: app, version: appVersion)
-        return (place, named)
+        return named
     }
 }
 

@@ -13,7 +13,7 @@ extension ClickHouseStore: BrowsableStore {
 
     package func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
-        let found = try await unlessTooMuch {
+        return try await unlessTooMuch {
             var loader = TransactionLoader(tables)
             var ids = GUID(key).map { [$0] } ?? []
             if ids.isEmpty, let code = SupportCode(key) {
@@ -21,9 +21,9 @@ extension ClickHouseStore: BrowsableStore {
                 ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
             }
             return try await read(loader.store(of: ids)) { reader in try reader.transaction(called: key, now: now) }
+        } orElse: {
+            try await reading { try await $0.transaction(key) }
         }
-        if let found { return found }
-        return try await reading { try await $0.transaction(key) }
     }
 
     /// Hides the data first, then deletes its rows on all servers. ClickHouse removes the files after eight minutes.

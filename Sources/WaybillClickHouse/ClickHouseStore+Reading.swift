@@ -7,12 +7,18 @@ extension ClickHouseStore {
     package func read<Value: Sendable>(
         _ scope: ReadScope, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
-        let found = try await unlessTooMuch {
-            guard let memory = try await memory(of: scope) else { throw TransactionLoader.TooMuch() }
-            return try await read(memory, body)
+        try await unlessTooMuch {
+            try await read(memory(of: scope), body)
+        } orElse: {
+            try await reading { try await $0.read(scope, body) }
         }
-        if let found { return found }
-        return try await reading { try await $0.read(scope, body) }
+    }
+
+    func unlessTooMuch<Value>(
+        _ read: () async throws -> Value, orElse readAll: () async throws -> Value
+    ) async throws -> Value {
+        if let found = try await unlessTooMuch(read) { return found }
+        return try await readAll()
     }
 
     /// Reads once more with new rows if too many are outdated.
@@ -34,7 +40,8 @@ extension ClickHouseStore {
     }
 
     /// Returns the transactions with outdated rows, if asked with all of their relatives.
-    func outdated(withFamilies: Bool) async throws -> Set<GUID> {
+    private func outdated(withFamilies: Bool) async throws -> Set<GUID> {
+        guard usesRows else { throw TransactionLoader.TooMuch() }
         let changed = try await tables.changedTransactions(limit: Self.changedLimit)
         if makesRows, !changed.isEmpty { queue.keeper.wake() }
         return withFamilies ? try await families(of: changed) : changed
@@ -61,7 +68,25 @@ extension ClickHouseStore {
         return (try await read(names) { reader in try reader.filter(request, now: now) }, names, now)
     }
 
-    func conditions(
+    func currentRows(_ request: ListRequest) async throws -> (filter: TransactionFilter, rows: CurrentRows) {
+        // Read before rows, because rows may be made meanwhile.
+        async let outdated = outdated(withFamilies: false)
+        let (filter, names, now) = try await asked(request, TransactionFilter.self)
+        let conditions = try await conditions(of: [filter], names, now: now)
+        var changed = try await outdated
+        if filter.looksAtFamilies { changed = try await families(of: changed) }
+        return (filter, CurrentRows(names: names, conditions: conditions, changed: changed))
+    }
+
+    func currentRows(
+        _ filters: [TransactionFilter], withFamilies: Bool, _ names: StoreThread<MemoryStore>, now: Int64
+    ) async throws -> CurrentRows {
+        let conditions = try await conditions(of: filters, names, now: now)
+        let changed = try await outdated(withFamilies: withFamilies)
+        return CurrentRows(names: names, conditions: conditions, changed: changed)
+    }
+
+    private func conditions(
         of filters: [TransactionFilter], _ names: StoreThread<MemoryStore>, now: Int64
     ) async throws -> RowConditions {
         var conditions = try await read(names) { reader in try RowConditions(of: filters, reader, now: now) }
@@ -74,19 +99,24 @@ extension ClickHouseStore {
     func read<Value: Sendable>(
         _ memory: StoreThread<MemoryStore>, _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
+        try await readMemory(memory) { memory in try body(memory.reader) }
+    }
+
+    func readMemory<Value: Sendable>(
+        _ memory: StoreThread<MemoryStore>, _ body: @escaping @Sendable (MemoryStore) throws -> Value
+    ) async throws -> Value {
         try await memory.run(until: Interruption(after: readLimit, by: clock)) { memory, interruption in
-            try memory.reader.reading(until: interruption) { try body(memory.reader) }
+            try memory.reader.reading(until: interruption) { try body(memory) }
         }
     }
 
-    /// - Returns: `nil` if all facts are needed.
-    private func memory(of scope: ReadScope) async throws -> StoreThread<MemoryStore>? {
+    private func memory(of scope: ReadScope) async throws -> StoreThread<MemoryStore> {
         switch scope {
-        case .all: return nil
+        case .all: throw TransactionLoader.TooMuch()
         case .names:
             let names = try await tables.names(behind: 0)
             // Of so many, only those with transactions count.
-            guard names.count <= StoreReader.nameLimit else { return nil }
+            guard names.count <= StoreReader.nameLimit else { throw TransactionLoader.TooMuch() }
             let thread = try MemoryStore.thread()
             try await thread.replay(names)
             return thread
@@ -97,18 +127,19 @@ extension ClickHouseStore {
         case .details(let sources, let limits): return try await memory(ofDetails: sources, limits)
         case .transactions(let ids): return try await memory(of: Set(ids))
         case .listed(let filter, let limit):
-            guard usesRows else { return nil }
-            let conditions = try await conditions(
-                of: [filter], try await tables.nameStore(), now: clock.wallMicroseconds())
-            let changed = try await outdated(withFamilies: filter.looksAtFamilies)
+            let rows = try await currentRows(
+                [filter], withFamilies: filter.looksAtFamilies, tables.nameStore(), now: clock.wallMicroseconds())
             let first = try await tables.transactions(
-                where: conditions.sql(filter) + ClickHouseTables.notAmong(changed), filter.order, limit: limit,
-                behind: nil)
+                where: rows.sql(filter), filter.order, limit: limit, behind: nil)
             var loader = TransactionLoader(tables)
-            return try await loader.store(listing: changed.union(first))
+            return try await loader.store(listing: rows.changed.union(first))
         case .neighbors(let id): return try await memory(besides: id)
         case .exchange(let key): return try await memory(ofExchange: key)
         }
+    }
+
+    func memory(of rows: CurrentRows) async throws -> StoreThread<MemoryStore> {
+        rows.changed.isEmpty ? rows.names : try await memory(of: rows.changed)
     }
 
     func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
@@ -144,6 +175,20 @@ extension ClickHouseStore {
         let one = facts
         return try await WorkingSet(tables) { try await $0.load(of: one, areOpenings: false) }.thread
     }
+}
+
+/// The rows that are not outdated.
+struct CurrentRows: Sendable {
+    let names: StoreThread<MemoryStore>
+    let conditions: RowConditions
+    /// The transactions with outdated rows.
+    let changed: Set<GUID>
+
+    var now: Int64 { conditions.now }
+
+    func sql(_ filter: TransactionFilter) -> String { conditions.sql(filter) + areCurrent }
+
+    var areCurrent: String { changed.isEmpty ? "" : " AND tx NOT IN (\(ClickHouseTables.list(changed)))" }
 }
 
 extension ClickHouseTables {

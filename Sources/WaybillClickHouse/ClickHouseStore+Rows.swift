@@ -20,24 +20,26 @@ extension ClickHouseStore {
         let meant = try await read(names) { reader in
             try question.meant(by: parameters, reader, now: now)
         }
-        let conditions = try await conditions(of: meant.rowSelection.filters, names, now: now)
-        var reading = RowReading(meant, conditions, now: now)
-        do { return try await unlessTooMuch { try await answer(reading) } } catch let failure as QueryFailure {
+        func answer(looksForAttribute: Bool) async throws -> AnyAnswer? {
+            try await unlessTooMuch {
+                let current = try await currentRows(
+                    meant.rowSelection.filters, withFamilies: meant.looksAtFamilies, names, now: now)
+                return try await self.answer(RowReading(meant, current, looksForAttribute: looksForAttribute))
+            }
+        }
+        do { return try await answer(looksForAttribute: false) } catch let failure as QueryFailure {
             // Only transactions that don't count may have the attribute.
             guard meant.namesAttribute else { throw failure }
-            reading.looksForAttribute = true
-            return try await unlessTooMuch { try await answer(reading) }
+            return try await answer(looksForAttribute: true)
         }
     }
 
     private func answer(_ reading: RowReading) async throws -> AnyAnswer {
-        let (question, now) = (reading.question, reading.now)
-        // Read first, because rows may be made meanwhile.
-        let changed = try await outdated(withFamilies: question.looksAtFamilies)
+        let (question, current, now) = (reading.question, reading.current, reading.current.now)
         // A certified answer counts what each source owes.
         let sources = question.isCertified ? try await tables.allSources() : []
-        let thread = try await memory(of: changed, besides: sources)
-        let elsewhere = try await knownElsewhere(reading, besides: changed)
+        let thread = try await memory(of: current.changed, besides: sources)
+        let elsewhere = try await knownElsewhere(reading)
         let interruption = Interruption(after: readLimit, by: clock)
         @Sendable func partial(_ reader: StoreReader, of rows: [TransactionRow]?) throws -> PartialAnswer {
             try QueryFailure.ofQuestion {
@@ -51,16 +53,16 @@ extension ClickHouseStore {
         }
         var all = try await partial(from: thread, of: nil)
         let contents = try await thread.run { (memory) throws in try question.rowContents(memory.reader) }
-        let condition = reading.condition + ClickHouseTables.notAmong(changed)
         func add(_ rows: [TransactionRow]) async throws { try all.merge(try await partial(from: thread, of: rows)) }
         if let exchanges = reading.exchanges {
-            try await tables.exchanges(where: condition, exchanges, eachGroup: add)
+            try await tables.exchanges(where: reading.condition, exchanges, eachGroup: add)
         } else {
             try await tables.transactions(
-                where: condition, first: reading.first, reading: contents, isChosen: reading.isChosen, now: now,
-                eachGroup: add)
+                where: reading.condition, first: reading.first, reading: contents, isChosen: reading.isChosen,
+                now: now, eachGroup: add)
         }
-        if case .exchangesOutsideTransactions = reading.others, try await tables.hasFactsOutsideTransactions() {
+        let selection = question.rowSelection
+        if case .exchangesOutsideTransactions = selection.others, try await tables.hasFactsOutsideTransactions() {
             var outside = try await FactRangeReader(tables, factsEach: factsPerRange, isWhole: false)
             let names = outside.books.names
             while let content = try await outside.next() {
@@ -72,27 +74,29 @@ extension ClickHouseStore {
         }
         let answer = try QueryFailure.ofQuestion { try all.answer() }
         guard answer.whyEmpty != nil else { return answer }
-        let found = try await emptyReason(reading.filter, reading.conditions, besides: changed)
-        var exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(besides: changed)
-        if case .network = question, case .none = reading.others { exchangeCount += try await exchangeCountOutside() }
-        let filter = reading.filter
-        let reason = try await thread.run { (memory) throws in try EmptyReason(filter, found, memory.reader) }
+        let found = try await emptyReason(selection.transactions, current)
+        var exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(current)
+        if case .network = question, case .none = selection.others { exchangeCount += try await exchangeCountOutside() }
+        let reason = try await thread.run { (memory) throws in
+            try EmptyReason(selection.transactions, found, memory.reader)
+        }
         all.add(reason, exchangeCount: exchangeCount)
         return try QueryFailure.ofQuestion { try all.answer() }
     }
 
-    private func knownElsewhere(_ reading: RowReading, besides changed: Set<GUID>) async throws -> KnownElsewhere {
+    private func knownElsewhere(_ reading: RowReading) async throws -> KnownElsewhere {
         var known = KnownElsewhere()
-        let among = "gone = 0\(ClickHouseTables.notAmong(changed))"
+        let (question, current) = (reading.question, reading.current)
         if reading.looksForAttribute {
-            let joined = reading.filter.beginner.joined.map(String.init).joined(separator: ", ")
-            known.attributes = try await tables.attributes(where: "\(among) AND joined IN (\(joined))")
+            var begun = TransactionFilter()
+            begun.beginner = question.rowSelection.transactions.beginner
+            known.attributes = try await tables.attributes(where: current.sql(begun))
         }
-        if reading.question.isCertified { known.open = try await tables.openTransactions(where: among) }
-        if let (time, beginner) = reading.question.knownErrors {
+        if question.isCertified { known.open = try await tables.openTransactions(where: "1\(current.areCurrent)") }
+        if let (time, beginner) = question.knownErrors {
             var earlier = TransactionFilter([.untilMicroseconds(time)])
             earlier.beginner = beginner
-            known.errors = try await tables.errors(where: "\(among) AND \(reading.conditions.sql(earlier))")
+            known.errors = try await tables.errors(where: current.sql(earlier))
         }
         return known
     }
@@ -101,12 +105,10 @@ extension ClickHouseStore {
     ///
     /// - Parameter isNone: Whether no row is known to pass the whole filter.
     func emptyReason(
-        _ filter: TransactionFilter, _ conditions: RowConditions, besides changed: Set<GUID>, isNone: Bool = false
+        _ filter: TransactionFilter, _ current: CurrentRows, isNone: Bool = false
     ) async throws -> EmptyReason.Found {
-        let others = ClickHouseTables.notAmong(changed)
         func latest(_ limit: Int, of filter: TransactionFilter) async throws -> [GUID] {
-            try await tables.transactions(
-                where: "\(conditions.sql(filter))\(others)", .newest, limit: limit, behind: nil)
+            try await tables.transactions(where: current.sql(filter), .newest, limit: limit, behind: nil)
         }
         var (everywhere, joined) = (TransactionFilter(), filter)
         (everywhere.beginner, joined.beginner) = (.any, .unknown)
@@ -128,7 +130,7 @@ extension ClickHouseStore {
         if let before = EmptyReason.filterBeforeTimes(filter, passing: found.passing),
             let newest = try await latest(1, of: before).first
         {
-            let its = "gone = 0 AND tx = \(ClickHouseTables.literal(newest))"
+            let its = "tx = \(ClickHouseTables.literal(newest))"
             found.newest =
                 try await tables.rows("max(begun_us)", where: its) { row in try row.integer(Int64.self) }.first ?? .min
         }
@@ -137,8 +139,7 @@ extension ClickHouseStore {
             if try await !latest(1, of: everywhere).isEmpty { found.attributes.insert(name) }
         }
         if filter.useCase != nil, found.passing.count == 2 {
-            let known = "gone = 0\(others) AND \(conditions.sql(filters[0]))"
-            found.useCases = Set(try await tables.useCases(where: known))
+            found.useCases = Set(try await tables.useCases(where: current.sql(filters[0])))
         }
         if let (name, before) = EmptyReason.attribute(filter, passing: found.passing) {
             var here = before
@@ -150,19 +151,17 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
-    static func notAmong(_ changed: Set<GUID>) -> String {
-        changed.isEmpty ? "" : " AND tx NOT IN (\(list(changed)))"
-    }
-
     fileprivate func rows<Value>(
         _ columns: String, where clauses: String, _ row: (inout RowBinaryReader) throws -> Value
     ) async throws(WaybillError) -> [Value] {
-        try await client.rows("SELECT \(columns) FROM transactions FINAL WHERE \(clauses)", reading, row)
+        try await client.rows("SELECT \(columns) FROM transactions FINAL WHERE gone = 0 AND \(clauses)", reading, row)
     }
 
-    func exchangeCount(besides changed: Set<GUID>) async throws(WaybillError) -> Int {
-        let (count, among) = ("toInt64(sum(length(exchange_parts)))", "gone = 0\(Self.notAmong(changed))")
-        return try await rows(count, where: among) { row in Int(clamping: try row.integer(Int64.self)) }.first ?? 0
+    func exchangeCount(_ current: CurrentRows) async throws(WaybillError) -> Int {
+        let count = "toInt64(sum(length(exchange_parts)))"
+        return try await rows(count, where: "1\(current.areCurrent)") { row in
+            Int(clamping: try row.integer(Int64.self))
+        }.first ?? 0
     }
 
     fileprivate func allSources() async throws(WaybillError) -> Set<GUID> {
@@ -207,29 +206,29 @@ extension ClickHouseTables {
 }
 
 private struct RowReading: Sendable {
-    var question: AnyQuestion
-    var now: Int64
+    let question: AnyQuestion
+    let current: CurrentRows
+    let looksForAttribute: Bool
     var condition: String
     var first: String?
     var isChosen = "1"
     var exchanges: String?
-    var others: RowSelection.Others
-    var filter: TransactionFilter
-    var conditions: RowConditions
-    var looksForAttribute = false
 
-    init(_ question: AnyQuestion, _ conditions: RowConditions, now: Int64) {
-        let selection = question.rowSelection
-        let chosen = conditions.sql(selection.transactions)
-        (self.question, self.now, condition, others) = (question, now, chosen, selection.others)
-        (filter, self.conditions) = (selection.transactions, conditions)
+    init(_ question: AnyQuestion, _ current: CurrentRows, looksForAttribute: Bool) {
+        (self.question, self.current, self.looksForAttribute) = (question, current, looksForAttribute)
+        let (selection, conditions) = (question.rowSelection, current.conditions)
+        condition = conditions.sql(selection.transactions)
         switch selection.others {
         case .none, .exchangesOutsideTransactions: first = RowConditions.sample(of: selection.transactions)
         case .matching(let filter):
-            (condition, isChosen) = (conditions.sql(filter), "toUInt8(\(chosen))")
+            isChosen = "toUInt8(\(condition))"
+            condition = conditions.sql(filter)
             first = RowConditions.sample(of: filter)
-        case .withExchanges: (condition, isChosen) = ("(\(chosen) OR notEmpty(exchange_parts))", "toUInt8(\(chosen))")
+        case .withExchanges:
+            isChosen = "toUInt8(\(condition))"
+            condition = "(\(condition) OR notEmpty(exchange_parts))"
         }
+        condition += current.areCurrent
         exchanges = selection.exchanges.map { conditions.sql($0, about: .exchanges) }
     }
 }

@@ -9,33 +9,31 @@ extension ClickHouseStore {
     package func sessions(
         _ request: ListRequest, rows: [GUID], in zone: TimeZone, within budget: Duration
     ) async throws -> SessionList {
-        let found = try await unlessTooMuch {
-            guard usesRows else { throw TransactionLoader.TooMuch() }
-            return try await sessions(request, rows: rows, in: zone)
+        try await unlessTooMuch {
+            try await sessions(request, rows: rows, in: zone)
+        } orElse: {
+            try await reading { try await $0.sessions(request, rows: rows, in: zone, within: budget) }
         }
-        if let found { return found }
-        return try await reading { try await $0.sessions(request, rows: rows, in: zone, within: budget) }
     }
 
     private func sessions(_ request: ListRequest, rows ids: [GUID], in zone: TimeZone) async throws -> SessionList {
-        let (filter, names, now) = try await asked(request, TransactionFilter.self)
-        let conditions = try await conditions(of: [filter], names, now: now)
-        let changed = try await outdated(withFamilies: filter.looksAtFamilies)
-        var (rows, others) = try await read(memory(of: changed)) { reader in
-            let matching = Set(try reader.transactions(among: changed, matching: filter, now: now).map(\.row.id))
+        let (filter, current) = try await currentRows(request)
+        let now = current.now
+        var (rows, others) = try await read(memory(of: current)) { reader in
+            let matching = Set(
+                try reader.transactions(among: current.changed, matching: filter, now: now).map(\.row.id))
             let all = try reader.transactionRows()
             return (all.filter { matching.contains($0.id) }, all)
         }
         var contents = RowContents()
         (contents.readsErrors, contents.readsInstallations, contents.readsProperties) = (true, true, true)
         let limit = ListTotal.limit + 1
-        let first =
-            "\(conditions.sql(filter))\(ClickHouseTables.notAmong(changed)) ORDER BY begun_us DESC LIMIT \(limit)"
+        let first = "\(current.sql(filter)) ORDER BY begun_us DESC LIMIT \(limit)"
         try await tables.transactions(where: first, reading: contents, now: now) { rows += $0 }
         rows.sort { ($0.begun, $0.id) > ($1.begun, $1.id) }
         var list = SessionList(Array(rows.prefix(limit)), in: zone)
         if !ids.isEmpty {
-            let these = "tx IN (\(ClickHouseTables.list(ids)))\(ClickHouseTables.notAmong(changed))"
+            let these = "tx IN (\(ClickHouseTables.list(ids)))\(current.areCurrent)"
             try await tables.transactions(where: these, reading: RowContents(), now: now) { others += $0 }
         }
         for row in others where ids.contains(row.id) { list.sources[row.id] = row.opening.source }

@@ -12,7 +12,7 @@ final class MemoryStore {
     /// The first arrivals of sources. Lists of all processes have ties in their order.
     var ranks: [GUID: Int64] = [:]
 
-    private var export: TextExport?
+    var export: TextExport?
 
     private init() throws(WaybillError) {
         place = .memory(name: "clickhouse-\(GUID())")
@@ -25,14 +25,6 @@ final class MemoryStore {
         export = nil
         let new = try MemoryStore()
         (place, store, reader) = (new.place, new.store, new.reader)
-    }
-
-    func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError) {
-        export = try reader.export(scope, as: format, redactor: redactor)
-    }
-
-    func exportedPiece(until interruption: Interruption) throws -> ExportStream.Piece? {
-        try reader.reading(until: interruption) { try export?.countedPiece() }
     }
 
     static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
