@@ -71,7 +71,7 @@ extension ClickHouseStore {
             let all = reading.current.changed.union(listed)
             let withFamilies = reading.selection.transactions.looksAtFamilies
             try await loading.load(withFamilies ? try await families(of: all) : all)
-        }.thread
+        }.memory()
         guard try await !thread.run({ (memory) throws in try memory.reader.hasExchangesFarAhead() }) else {
             throw TransactionLoader.TooMuch()
         }
@@ -81,11 +81,10 @@ extension ClickHouseStore {
     private static let factsOfExchanges = 200_000
 
     func exchangeCountOutside() async throws -> Int {
-        let found = try await WorkingSet(tables, factLimit: Self.factsOfExchanges) { loading in
-            try await loading.loadOutsideTransactions()
-            try await loading.load([])
+        let others = try await WorkingSet(tables, factLimit: Self.factsOfExchanges) {
+            try await $0.loadAllOutsideTransactions()
         }
-        return try await read(found.thread) { try $0.exchangeCount() }
+        return try await read(others.memory()) { try $0.exchangeCount() }
     }
 
     private func page(_ request: ListRequest, _ reading: ExchangeReading) async throws -> RecordPage<ExchangeRecord> {

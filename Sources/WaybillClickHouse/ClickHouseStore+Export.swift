@@ -72,11 +72,11 @@ extension ClickHouseStore: ExportingStore {
     private func memory(for facts: ExportedFacts, withClocks: Bool) async throws -> StoreThread<MemoryStore> {
         let tables = tables
         return try await unlessTooMuch {
-            try await WorkingSet(exporting: facts, tables) { transactions in
+            try await tables.memory(exporting: facts) { transactions in
                 guard withClocks else { return transactions }
                 var loader = TransactionLoader(tables)
                 return try await loader.related(to: transactions)
-            }.thread
+            }
         } orElse: {
             try await everything()
         }
@@ -176,14 +176,12 @@ private actor PartsExport {
     }
 }
 
-extension WorkingSet {
+extension ClickHouseTables {
     /// Throws ``DatabaseBooks/Incomplete`` if a server lacks facts.
-    init(
-        exporting facts: ExportedFacts, _ tables: ClickHouseTables,
-        relatives: (Set<GUID>) async throws -> Set<GUID> = { $0 }
-    ) async throws {
-        var loading = WorkingSetLoader([], tables)
-        let last = try await tables.state().lastArrival
+    func memory(
+        exporting facts: ExportedFacts, relatives: (Set<GUID>) async throws -> Set<GUID>
+    ) async throws -> StoreThread<MemoryStore> {
+        let last = try await state().lastArrival
         // A cursor has all places of the last hour.
         var (first, conditions) = (last - ArrivalPlace.perHour, [String]())
         let isExported: (SourceBooks.Arrival) -> Bool
@@ -202,10 +200,11 @@ extension WorkingSet {
         }
         // The places of a row follow its first one, by less than an hour.
         conditions.append("arrival > \(first - ArrivalPlace.perHour)")
+        var loading = WorkingSet(self)
         try await loading.loadTombstones()
         let buried = DatabaseBooks.Buried(loading.tombstones)
         var (arrived, sources) = ([GUID: SequenceRanges](), Set<GUID>())
-        try await tables.books(where: conditions.joined(separator: " OR ")) { row in
+        try await self.books(where: conditions.joined(separator: " OR ")) { row in
             let source = row.books.share.source.id
             guard !buried.contains(row.books.share.source.installation) else { return }
             for arrival in row.books.arrivals where arrival.id > first || isExported(arrival) {
@@ -214,12 +213,12 @@ extension WorkingSet {
                 arrived[source, default: SequenceRanges()].insert(arrival.first...max(arrival.first, arrival.last))
             }
         }
-        let books = try await tables.sources(arrived.keys)
+        let books = try await self.sources(arrived.keys)
         for (id, ranges) in arrived {
             let expected = books[id]?.expected ?? SequenceRanges()
             arrived[id] = expected.intersection(ranges)
         }
-        guard arrived.values.reduce(0, { $0 + $1.count }) <= WorkingSetLoader.factLimit else {
+        guard arrived.values.reduce(0, { $0 + $1.count }) <= WorkingSet.factLimit else {
             throw TransactionLoader.TooMuch()
         }
         loading.firstArrival = conditions.count == 1 ? first : .min
@@ -235,8 +234,10 @@ extension WorkingSet {
                 }
             }
         }
-        try await self.init(loading, tables) { _ in true }
+        try await loading.loadNames()
+        let thread = try await loading.memory()
         try await thread.run { memory throws(WaybillError) in try memory.store.advanceArrivals(to: last) }
+        return thread
     }
 }
 #endif

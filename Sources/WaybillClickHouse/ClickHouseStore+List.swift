@@ -79,11 +79,11 @@ extension ClickHouseStore {
         // Without a position, only the next one is asked for.
         let facts = position.map { .after($0.description) } ?? ExportedFacts.some([ClickHouseTables.none])
         let tables = tables
-        let found = try await WorkingSet(exporting: facts, tables) { transactions in
+        let thread = try await tables.memory(exporting: facts) { transactions in
             if filter.looksAtFamilies { return try await families(of: transactions) }
             return transactions.union(try await tables.children(of: transactions).map(\.id))
         }
-        return try await readMemory(found.thread) { memory in
+        return try await readMemory(thread) { memory in
             try memory.global(memory.reader.changes(memory.local(request), filter, now: now))
         }
     }

@@ -54,9 +54,10 @@ extension ClickHouseStore: BrowsableStore {
         var verification = StoreVerification()
         let sources = books.sources.sorted { $0.value.first < $1.value.first }
         for (number, some) in sources.inChunks(of: max(1, Int(factsPerRange) / Self.factsPerSource)).enumerated() {
-            let some = WorkingSetLoader(books, of: Dictionary(uniqueKeysWithValues: some.map { ($0, $1) }), tables)
             // The names are verified once.
-            let thread = try await WorkingSet(some, tables) { _ in number == 0 }.thread
+            let thread = try await WorkingSet(
+                books, of: Dictionary(uniqueKeysWithValues: some.map { ($0, $1) }), tables, withNames: number == 0
+            ).memory()
             verification.add(try await thread.run { memory throws(WaybillError) in try memory.reader.verify(counts) })
         }
         verification.transactionCount = try await tables.transactionCount(of: books)
@@ -67,9 +68,9 @@ extension ClickHouseStore: BrowsableStore {
 
     package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         let books = try await tables.untilComplete { try await DatabaseBooks(tables) }
-        let set = try await WorkingSet(WorkingSetLoader(books, tables), tables) { _ in true }
-        defer { withExtendedLifetime(set) {} }
-        return try await sqlite(set.thread).sources(request)
+        let thread = try await WorkingSet(books, tables).memory()
+        defer { withExtendedLifetime(thread) {} }
+        return try await sqlite(thread).sources(request)
     }
 }
 #endif

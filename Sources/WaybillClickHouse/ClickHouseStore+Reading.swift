@@ -121,9 +121,7 @@ extension ClickHouseStore {
             try await thread.replay(names)
             return thread
         case .sources:
-            let books = try await DatabaseBooks(tables)
-            return try await WorkingSet(WorkingSetLoader(books, tables, keepsArrivals: true), tables) { _ in true }
-                .thread
+            return try await WorkingSet(DatabaseBooks(tables), tables, keepsArrivals: true).memory()
         case .details(let sources, let limits): return try await memory(ofDetails: sources, limits)
         case .transactions(let ids): return try await memory(of: Set(ids))
         case .listed(let filter, let limit):
@@ -143,7 +141,7 @@ extension ClickHouseStore {
     }
 
     func memory(of transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws -> StoreThread<MemoryStore> {
-        try await WorkingSet(tables) { try await $0.load(transactions, besides: sources) }.thread
+        try await WorkingSet(tables) { try await $0.load(transactions, besides: sources) }.memory()
     }
 
     /// Loads a transaction, and those that its source opened before and after it.
@@ -173,7 +171,7 @@ extension ClickHouseStore {
             for source in sources { facts[source] = SequenceRanges([sequence...sequence]) }
         }
         let one = facts
-        return try await WorkingSet(tables) { try await $0.load(of: one, areOpenings: false) }.thread
+        return try await WorkingSet(tables) { try await $0.load(of: one, areOpenings: false) }.memory()
     }
 }
 

@@ -67,7 +67,7 @@ extension ClickHouseStore {
         return try await WorkingSet(tables) { loading in
             loading.firstArrival = .min
             try await loading.load(of: facts, areOpenings: false, besides: Set(sources)) { $0.union(shown) }
-        }.thread
+        }.memory()
     }
 }
 

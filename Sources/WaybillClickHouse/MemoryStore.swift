@@ -27,6 +27,16 @@ final class MemoryStore {
         (place, store, reader) = (new.place, new.store, new.reader)
     }
 
+    func transactionRows() throws(WaybillError) -> [TransactionRow] {
+        var rows = try reader.transactionRows()
+        for row in rows.indices {
+            for source in rows[row].sources.indices {
+                rows[row].sources[source].rank = ranks[rows[row].sources[source].id] ?? 0
+            }
+        }
+        return rows
+    }
+
     static func thread() throws(WaybillError) -> StoreThread<MemoryStore> {
         try StoreThread(label: "waybill.memory") { () throws(WaybillError) in try MemoryStore() }
     }
@@ -67,6 +77,14 @@ final class MemoryStore {
 extension StoreThread where Resource == MemoryStore {
     func replay(_ names: [NameChange]) async throws(WaybillError) {
         try await run { memory throws(WaybillError) in try memory.store.replay(names) }
+    }
+
+    func rehearse<Value: Sendable>(
+        _ body: @escaping @Sendable (Store) throws(WaybillError) -> (Value, [TransactionSet.Share])
+    ) async throws(WaybillError) -> (value: Value, changes: StoreChanges) {
+        try await run { memory throws(WaybillError) in
+            try memory.store.rehearse { () throws(WaybillError) in try body(memory.store) }
+        }
     }
 
     func replay(_ books: [SourceBooks]) async throws(WaybillError) {

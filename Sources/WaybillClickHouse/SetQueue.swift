@@ -66,9 +66,12 @@ final class SetQueue: Sendable {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
         let limit = factsPerTransaction
         try await follow()
-        let found = try await WorkingSet(for: arrivals, tables)
-        let (results, changes) = try await found.rehearse(arrivals, factsPerTransaction: limit)
-        try await write(changes, at: wall, bound: found.installations, known: found.shares)
+        var set = WorkingSet(tables, factLimit: .max)
+        try await set.load(before: arrivals.flatMap(\.set.sources))
+        let (results, changes) = try await set.memory().run { memory throws(WaybillError) in
+            try memory.store.rehearse(arrivals, factsPerTransaction: limit)
+        }
+        try await write(changes, at: wall, bound: Set(set.installations.keys), known: set.knownShares)
         keeper.wake()
         return results
     }
@@ -81,11 +84,11 @@ final class SetQueue: Sendable {
     ) async throws -> Value {
         try await turns.run {
             try await follow()
-            let found = try await WorkingSet(tables, factLimit: .max) {
+            let set = try await WorkingSet(tables, factLimit: .max) {
                 try await $0.load(transactions, besides: sources)
             }
-            let (value, changes) = try await found.rehearse(body)
-            try await write(changes, at: wall, known: found.shares)
+            let (value, changes) = try await set.memory().rehearse(body)
+            try await write(changes, at: wall, known: set.knownShares)
             keeper.wake()
             return value
         }
@@ -156,8 +159,17 @@ final class SetQueue: Sendable {
         let erasure = try await turns.run {
             try await follow()
             var all = Erasure(transactionCount: 0, factCount: 0)
-            try await WorkingSet.forEach(erasing: scope, tables) { found in
-                let (erasure, changes) = try await found.rehearseErasure(scope, at: wall)
+            for load in try await tables.loads(erasing: scope) {
+                var set = try await WorkingSet(tables, factLimit: .max, load)
+                set.keepNamesOfSources()
+                var (erasure, changes) = try await set.memory().rehearse { store throws(WaybillError) in
+                    (try store.eraseRows(scope, at: wall), [])
+                }
+                // Sources that are not here, or not whole, may use the same names.
+                let gone = Dictionary(
+                    changes.books.map { ($0.share.source.id, $0.gone) } + changes.removedSources.map { ($0, nil) }
+                ) { first, _ in first }
+                changes.names = try await tables.unused(changes.names, without: gone)
                 let (place, changed) = try await write(changes, at: wall)
                 let removals = ClickHouseTables.removals(of: changes)
                 try await tables.insert(removals + ClickHouseTables.removals(ofRows: changed, before: place), at: wall)
@@ -208,8 +220,13 @@ final class SetQueue: Sendable {
         _ retire: @escaping @Sendable (Store) throws(WaybillError) -> Int
     ) async throws -> Int {
         for facts in try await tables.arrived(before: cutoff, inGroupsOf: Self.factsPerRetirement) {
-            let found = try await WorkingSet(retiring: facts, tables)
-            let (count, changes) = try await found.rehearse { (store) throws(WaybillError) in (try retire(store), []) }
+            let set = try await WorkingSet(tables, factLimit: .max, withNames: false) { set in
+                set.firstArrival = .min
+                try await set.load(of: facts, areOpenings: true)
+            }
+            let (count, changes) = try await set.memory().rehearse { store throws(WaybillError) in
+                (try retire(store), [])
+            }
             guard count > 0 else { continue }
             try await write(changes, at: wall)
             keeper.wake()

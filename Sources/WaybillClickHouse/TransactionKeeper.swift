@@ -22,7 +22,7 @@ final class TransactionKeeper: Sendable {
     private let lastTidy = Locked(Int64.min)
     private let factLimit: Int
 
-    init(_ tables: ClickHouseTables, _ numbers: ArrivalNumbers, factLimit: Int = WorkingSetLoader.factLimit) {
+    init(_ tables: ClickHouseTables, _ numbers: ArrivalNumbers, factLimit: Int = WorkingSet.factLimit) {
         (self.tables, self.numbers, self.factLimit) = (tables, numbers, factLimit)
     }
 
@@ -98,17 +98,12 @@ final class TransactionKeeper: Sendable {
         while let group = groups.popLast() {
             do {
                 try await memory?.run { memory throws(WaybillError) in try memory.empty() }
-                var loading = WorkingSetLoader([], tables, factLimit: factLimit)
-                try await loading.loadTombstones()
-                try await loading.load(Set(group), withNames: false)
-                let set = try await WorkingSet(loading, tables, in: memory) { _ in false }
-                memory = set.thread
-                for var row in try await set.thread.run({ memory throws(WaybillError) in
-                    try memory.reader.transactionRows()
-                }) {
-                    for index in row.sources.indices {
-                        row.sources[index].rank = loading.ranks[row.sources[index].id] ?? 0
-                    }
+                let set = try await WorkingSet(tables, factLimit: factLimit, withNames: false) {
+                    try await $0.load(Set(group))
+                }
+                let thread = try await set.memory(in: memory)
+                memory = thread
+                for row in try await thread.run({ memory throws(WaybillError) in try memory.transactionRows() }) {
                     rows[row.id] = row
                 }
             } catch is TransactionLoader.TooMuch {

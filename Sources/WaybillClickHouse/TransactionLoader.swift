@@ -11,14 +11,14 @@ struct TransactionLoader {
     private let tables: ClickHouseTables
     private var loaded: Set<GUID> = []
     private var listed: Set<GUID> = []
-    private var facts: WorkingSetLoader
+    private var facts: WorkingSet
 
     private static let (transactionLimit, factLimit) = (10_000, 200_000)
     private static let exchangeCount = 300
 
     init(_ tables: ClickHouseTables, factLimit: Int = Self.factLimit) {
         self.tables = tables
-        facts = WorkingSetLoader([], tables, factLimit: factLimit)
+        facts = WorkingSet(tables, factLimit: factLimit)
     }
 
     /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
@@ -119,7 +119,7 @@ struct TransactionLoader {
         where facts.rows[fact] == nil && isExpected(fact) {
             throw DatabaseBooks.Incomplete()
         }
-        return try await WorkingSet(loading, tables) { _ in true }.thread
+        return try await loading.memory()
     }
 }
 

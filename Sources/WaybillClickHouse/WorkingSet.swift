@@ -6,285 +6,323 @@ import WaybillStore
 /// The part of the database that a write or an export needs: the books of some sources, and the transactions that are
 /// touched. It costs the same in a large database.
 struct WorkingSet {
-    let thread: StoreThread<MemoryStore>
-    /// The installations that are bound to their first secret already.
-    let installations: Set<GUID>
-    let shares: [GUID: TransactionSet.Share]
-    private let nameCount: Int
     private let tables: ClickHouseTables
+    private var names: [NameChange] = []
+    private var nameCount = 0
+    private(set) var tombstones: [Tombstone] = []
+    /// The installations that are bound to their first secret already.
+    private(set) var installations: [GUID: [UInt8]] = [:]
+    /// To be replayed in this order: every source with its loaded facts, then the arrivals of the sets' own sources.
+    private var books: [SourceBooks] = []
+    private var ranks: [GUID: Int64] = [:]
+    private var spans: [PlacedSpan] = []
 
-    init(for arrivals: [ReceivedSet], _ tables: ClickHouseTables) async throws {
-        var loading = WorkingSetLoader(arrivals.flatMap(\.set.sources), tables, factLimit: .max)
-        try await loading.load()
-        let apps = loading.apps
-        try await self.init(loading, tables) { apps.contains($0.app) }
+    var rows: [FactID: ClickHouseTables.FactRow] = [:]
+    /// Keeps the arrivals behind this place; `nil` keeps none.
+    var firstArrival: Int64?
+
+    static let factLimit = 1_000_000
+
+    /// ``Ingestion`` ignores an anchor that dates more parts anew.
+    private static let redatedParts = 5_001
+
+    private let factLimit: Int
+
+    typealias Load = (inout WorkingSet) async throws -> Void
+
+    init(_ tables: ClickHouseTables, factLimit: Int = Self.factLimit) {
+        (self.tables, self.factLimit) = (tables, factLimit)
     }
 
     init(
-        _ tables: ClickHouseTables, factLimit: Int = WorkingSetLoader.factLimit,
-        names isNeeded: (NameChange) -> Bool = { _ in true },
-        _ load: (inout WorkingSetLoader) async throws -> Void
+        _ tables: ClickHouseTables, factLimit: Int = Self.factLimit, withNames: Bool = true,
+        _ load: Load
     ) async throws {
-        var loading = WorkingSetLoader([], tables, factLimit: factLimit)
-        try await loading.loadTombstones()
-        try await load(&loading)
-        try await self.init(loading, tables, names: isNeeded)
+        self.init(tables, factLimit: factLimit)
+        try await loadTombstones()
+        try await load(&self)
+        // Names are stored before facts.
+        if withNames { try await loadNames() }
     }
 
-    /// Calls `body` with parts of the database that have together all that an erasure erases.
-    static func forEach(
-        erasing scope: ErasureScope, _ tables: ClickHouseTables, _ body: (WorkingSet) async throws -> Void
-    ) async throws {
-        var groups: [[GUID]] = []
-        switch scope {
-        case .transactions(let ids): groups = [ids]
-        case .installation(let id):
-            return try await body(WorkingSet(erasingFrom: tables) { try await $0.load(installation: id) })
-        case .begunBefore(let date): groups = try await tables.begun(before: date.microseconds)
-        case .all, .networkLogs, .pending: groups = try await tables.begun(before: .max)
-        }
-        for ids in groups { try await body(WorkingSet(erasingFrom: tables) { try await $0.load(Set(ids)) }) }
-        guard case .transactions = scope else {
-            return try await body(
-                WorkingSet(erasingFrom: tables) { loading in
-                    try await loading.loadOutsideTransactions()
-                    try await loading.load([])
-                })
-        }
+    /// Takes the books of some sources; `nil` for all of them.
+    init(
+        _ books: DatabaseBooks, of sources: [GUID: DatabaseBooks.Source]? = nil, _ tables: ClickHouseTables,
+        withNames: Bool = true, keepsArrivals: Bool = false
+    ) {
+        self.init(tables)
+        firstArrival = keepsArrivals ? .min : nil
+        (names, tombstones) = (withNames ? books.names : [], books.tombstones)
+        let sources = sources ?? books.sources
+        place(sources, Set(sources.keys))
     }
 
-    private init(
-        erasingFrom tables: ClickHouseTables, _ load: (inout WorkingSetLoader) async throws -> Void
-    ) async throws {
-        var versions: Set<AppVersion> = []
-        try await self.init(tables, factLimit: .max) { name in
+    var knownShares: [GUID: TransactionSet.Share] {
+        Dictionary(books.map { ($0.share.source.id, $0.share) }) { first, _ in first }
+    }
+
+    /// - Parameter empty: A store to load into; `nil` for a new one.
+    func memory(in empty: StoreThread<MemoryStore>? = nil) async throws -> StoreThread<MemoryStore> {
+        let (thread, set) = (try empty ?? MemoryStore.thread(), self)
+        try await thread.run { memory throws(WaybillError) in
+            memory.ranks = set.ranks
+            try memory.store.replay(set.names)
+            try memory.store.replay(set.books)
+            try memory.store.replay(set.spans)
+            try memory.store.replay(set.installations)
+            try memory.store.replay(set.tombstones)
+            memory.store.nameCount = set.nameCount
+        }
+        return thread
+    }
+
+    /// Loads what sets may change.
+    mutating func load(before shares: [TransactionSet.Share]) async throws {
+        let opened = shares.flatMap { share in
+            share.facts.compactMap { fact -> (part: FactID, transaction: GUID)? in
+                guard case .opened(let content) = fact.content else { return nil }
+                return (FactID(source: share.source.id, sequence: fact.sequence), content.transaction)
+            }
+        }
+        let here = Set(opened.map(\.part))
+        let continued = Set(
+            shares.flatMap { share in
+                share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
+            }
+        ).subtracting(here)
+        let placed = try await tables.stranded(Array(continued))
+        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
+        for share in shares { transactions.formUnion(try await loadErased(by: share)) }
+        let known = Set(shares.compactMap(\.source.installation))
+        let apps = Set(shares.map(\.source.app))
+        try await loadNames { apps.contains($0.app) }
+        installations = try await tables.installations(known)
+        tombstones = try await tables.tombstones(of: transactions.union(known))
+        try await loadFacts(of: transactions)
+        try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
+        for share in shares { try await loadOpenExchanges(of: share) }
+        let its = Set(shares.map(\.source.id))
+        let sources = try await loadSpans(of: transactions, besides: its)
+        for share in shares { try await loadRedatedParts(by: share, known: sources[share.source.id]?.books.share) }
+        place(sources, its)
+    }
+
+    mutating func loadTombstones() async throws { tombstones = try await tables.tombstones() }
+
+    mutating func loadNames(where isNeeded: (NameChange) -> Bool = { _ in true }) async throws {
+        let all = try await tables.names(behind: 0)
+        (names, nameCount) = (all.filter(isNeeded), all.count { !$0.isRemoved })
+    }
+
+    mutating func keepNamesOfSources() {
+        let versions = Set(books.map { AppVersion($0.share.source) })
+        names = names.filter { name in
             // Behind its version, a name of one launch says which.
             versions.contains { $0.app == name.app && $0.version == name.appVersion.prefix { $0 != "\u{1}" } }
-        } _: { loading in
-            try await load(&loading)
-            versions = Set(loading.books.map { AppVersion($0.share.source) })
         }
     }
 
-    init(retiring facts: [GUID: SequenceRanges], _ tables: ClickHouseTables) async throws {
-        try await self.init(tables, factLimit: .max) { _ in
-            false
-        } _: { loading in
-            loading.firstArrival = .min
-            try await loading.load(of: facts, areOpenings: true)
-        }
+    /// Loads all of some transactions, and the books of further sources.
+    mutating func load(_ transactions: Set<GUID>, besides sources: Set<GUID> = []) async throws {
+        try await loadParts(of: transactions)
+        let sources = try await loadSpans(of: transactions, besides: sources)
+        place(sources, Set(sources.keys))
     }
 
-    /// - Parameter memory: An empty store to load into; `nil` for a new one.
-    init(
-        _ loading: WorkingSetLoader, _ tables: ClickHouseTables, in memory: StoreThread<MemoryStore>? = nil,
-        names isNeeded: (NameChange) -> Bool
-    ) async throws {
-        self.tables = tables
-        (thread, nameCount) = (try memory ?? MemoryStore.thread(), loading.names.count { !$0.isRemoved })
-        installations = Set(loading.installations.keys)
-        shares = Dictionary(loading.books.map { ($0.share.source.id, $0.share) }) { first, _ in first }
-        try await thread.replay(loading.names.filter(isNeeded))
-        try await thread.replay(loading.books)
-        let (tombstones, installations, ranks) = (loading.tombstones, loading.installations, loading.ranks)
-        let spans = loading.spans
-        try await thread.run { memory throws(WaybillError) in
-            memory.ranks = ranks
-            try memory.store.replay(spans)
-            try memory.store.replay(installations)
-            try memory.store.replay(tombstones)
-        }
-    }
-
-    func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction limit: Int?) async throws(WaybillError) -> (
-        results: [Result<Receipt, WaybillError>], changes: StoreChanges
-    ) {
-        let nameCount = nameCount
-        return try await thread.run { memory throws(WaybillError) in
-            memory.store.nameCount = nameCount
-            return try memory.store.rehearse(arrivals, factsPerTransaction: limit)
-        }
-    }
-
-    func rehearse<Value: Sendable>(
-        _ body: @escaping @Sendable (Store) throws(WaybillError) -> (Value, [TransactionSet.Share])
-    ) async throws(WaybillError) -> (value: Value, changes: StoreChanges) {
-        let nameCount = nameCount
-        return try await thread.run { memory throws(WaybillError) in
-            memory.store.nameCount = nameCount
-            return try memory.store.rehearse { () throws(WaybillError) in try body(memory.store) }
-        }
-    }
-
-    func rehearseErasure(_ scope: ErasureScope, at wall: Int64) async throws(WaybillError) -> (
-        erasure: Erasure, changes: StoreChanges
-    ) {
-        var (erasure, changes) = try await thread.run { memory throws(WaybillError) in
-            try memory.store.rehearse { () throws(WaybillError) in (try memory.store.eraseRows(scope, at: wall), []) }
-        }
-        // Sources that are not here, or not whole, may use the same names.
-        let gone = Dictionary(
-            changes.books.map { ($0.share.source.id, $0.gone) } + changes.removedSources.map { ($0, nil) }
-        ) { first, _ in first }
-        changes.names = try await tables.unused(changes.names, without: gone)
-        return (erasure, changes)
-    }
-}
-
-extension ClickHouseTables {
-    /// Returns the sources of an installation, and the transactions that they took part in.
-    func contents(of installation: GUID) async throws(WaybillError) -> (Set<GUID>, Set<GUID>) {
-        let its = "installation = \(Self.literal(installation))"
-        let sources = try await ids("SELECT DISTINCT source FROM books WHERE \(its)")
-        let transactions = try await rows(
-            "SELECT DISTINCT tx FROM by_source WHERE source IN (?)", of: sources
-        ) { row in try row.guid() }
-        return (Set(sources), Set(transactions).subtracting([Self.none]))
-    }
-
-    /// `condition` is SQL about facts by source.
-    func transactions(of condition: String) async throws(WaybillError) -> Set<GUID> {
-        Set(try await ids("SELECT DISTINCT tx FROM by_source WHERE \(condition)"))
-    }
-
-    /// Returns transactions that began before a time, in groups. Of some, nothing may be left.
-    func begun(before time: Int64) async throws(WaybillError) -> [[GUID]] {
-        try await ids(
-            """
-            SELECT DISTINCT tx FROM (SELECT tx FROM begun WHERE begun_us < \(time) OR begun_us = \(Int64.max) \
-            UNION ALL SELECT tx FROM spans WHERE \(Self.isOfASource) AND \(time) = \(Int64.max)) ORDER BY tx
-            """
-        ).inChunks(of: 2_000).map(Array.init)
-    }
-
-    func transactionCount(of books: DatabaseBooks) async throws(WaybillError) -> Int {
-        var (count, last) = (0, Self.none)
-        try await client.forEachRow("SELECT tx, source, sequence FROM by_source WHERE kind = 1 ORDER BY tx", reading) {
-            row in
-            let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
-            guard transaction != last, !books.buried.contains(transaction),
-                books.sources[source]?.expected.contains(sequence) == true
-            else { return }
-            (count, last) = (count + 1, transaction)
-        }
-        return count
-    }
-
-    /// Passes on the sources and transactions of facts, or of those that open a part or have no transaction.
-    func forEachPlace(of condition: String, areOpenings: Bool, _ body: (GUID, GUID) throws -> Void)
-        async throws(WaybillError)
+    private mutating func loadSpans(of transactions: Set<GUID>, besides sources: Set<GUID>) async throws
+        -> [GUID: DatabaseBooks.Source]
     {
-        let kind = areOpenings ? "kind = 1 OR tx = \(Self.literal(Self.none))" : "1"
-        try await client.forEachRow(
-            "SELECT DISTINCT source, tx FROM by_source WHERE (\(condition)) AND (\(kind))", reading
-        ) { row in try body(try row.guid(), try row.guid()) }
+        let spans = try await tables.spans(of: transactions)
+        let sources = try await tables.sources(
+            sources.union(rows.keys.lazy.map(\.source)).union(spans.map(\.source)))
+        self.spans = spans.counted(sources)
+        return sources
     }
 
-    /// Returns the names without a source that has a part left, or was heard since `wall`. `nil` in `gone` means all of a
-    /// source.
-    func unused(
-        _ names: [NameChange], without gone: [GUID: SequenceRanges?] = [:], heardBefore wall: Int64 = .max
-    ) async throws(WaybillError) -> [NameChange] {
-        guard !names.isEmpty else { return [] }
-        var sources: [GUID: (source: DatabaseBooks.Source, names: [[String]])] = [:]
-        var unused = Set(names.map { [$0.app, $0.appVersion] })
-        try await books(where: Self.shares(of: Set(names.map(\.app)))) { row in
-            let source = row.books.share.source
-            let launch = SQL.launch(version: source.appVersion, source: source.id)
-            let its = [source.appVersion, launch, launch + "\u{1}"].map { [source.app, $0] }
-            guard !unused.isDisjoint(with: its) else { return }
-            if row.books.heard >= wall { return unused.subtract(its) }
-            sources[source.id, default: (row, its)].source.books.merge(row.books)
-        }
-        // The last ones heard are the likeliest to have any.
-        for some in sources.sorted(by: { $0.value.source.books.heard > $1.value.source.books.heard }).inChunks(
-            of: Self.idsPerStatement)
-        {
-            var left: [GUID: SequenceRanges] = [:]
-            for (id, (source, its)) in some where !unused.isDisjoint(with: its) {
-                var source = source
-                source.finish()
-                left[id] = source.expected.subtracting((gone[id] ?? SequenceRanges()) ?? source.expected)
-            }
-            left = left.filter { !$0.value.isEmpty }
-            guard !left.isEmpty else { continue }
-            try await client.forEachRow(
-                "SELECT source, sequence FROM by_source WHERE source IN (\(Self.list(left.keys))) AND kind < 5", reading
-            ) { row in
-                let (source, sequence) = (try row.guid(), try row.integer(Int64.self))
-                if left[source]?.contains(sequence) == true { unused.subtract(sources[source]?.names ?? []) }
-            }
-        }
-        return names.filter { unused.contains([$0.app, $0.appVersion]) }
+    mutating func loadParts(of transactions: Set<GUID>) async throws {
+        try await loadFacts(of: transactions)
+        try await tables.facts(strandedOf: openings(of: transactions).map(\.part)) { row in rows[row.id] = row }
     }
 
-    /// SQL for books. Most shares of other apps need not be decoded, because the text of a simple name is in a share.
-    private static func shares(of apps: Set<String>) -> String {
-        let areSimple =
-            apps.count <= 20
-            && apps.allSatisfy { name in
-                name.utf8.allSatisfy { (0x20...0x7A).contains($0) && !#""'\/"#.utf8.contains($0) }
+    func openings(of transactions: Set<GUID>) -> [(part: FactID, content: Fact.Opened)] {
+        rows.values.compactMap { row in
+            guard case .opened(let opened) = row.fact.content, transactions.contains(opened.transaction) else {
+                return nil
             }
-        return areSimple ? apps.map { "position(share, '\($0)') > 0" }.joined(separator: " OR ") : "1"
+            return (row.id, opened)
+        }
     }
 
-    /// Returns the facts that arrived before a time and are still there, of each source, the first arrivals first, in groups
-    /// of about `count` facts.
-    func arrived(before cutoff: Int64, inGroupsOf count: Int64) async throws(WaybillError) -> [[GUID: SequenceRanges]] {
-        var (first, old, retired) = ([GUID: Int64](), [GUID: SequenceRanges](), [GUID: SequenceRanges]())
-        try await client.forEachRow(
-            "SELECT source, arrival, arrived, retired FROM books WHERE \(Self.isOfASource) ORDER BY source, arrival",
-            reading
-        ) { row in
-            let (source, arrival) = (try row.guid(), try row.integer(Int64.self))
-            let (arrived, gone) = (try row.array(), try row.array())
-            for index in stride(from: 0, to: arrived.count - 2, by: 3) where arrived[index + 2] < cutoff {
-                let range = arrived[index]...max(arrived[index], arrived[index + 1])
-                old[source, default: SequenceRanges()].insert(range)
-                if first[source] == nil { first[source] = arrival }
+    /// Loads what loaded facts of some transactions need, but no arrivals. Returns their sources.
+    mutating func loadRest(of transactions: Set<GUID>) async throws -> [GUID: DatabaseBooks.Source] {
+        let tables = tables
+        async let names = tables.names(behind: 0)
+        async let spans = tables.spans(of: transactions)
+        let sources = try await tables.sources(Set(rows.keys.lazy.map(\.source)))
+        self.names = try await names
+        self.spans = try await spans.counted(sources)
+        place(sources, [])
+        return sources
+    }
+
+    /// Loads all of an installation, and the other parts of its transactions.
+    mutating func load(installation: GUID) async throws {
+        let (mine, transactions) = try await tables.contents(of: installation)
+        installations = try await tables.installations([installation])
+        for source in mine { try await loadUnplaced(where: "source = \(ClickHouseTables.literal(source))") }
+        try await load(transactions, besides: mine)
+    }
+
+    /// Loads the transactions of facts, or those that they open, with relatives, and what follows facts outside of any.
+    mutating func load(
+        of facts: [GUID: SequenceRanges], areOpenings: Bool, besides sources: Set<GUID> = [],
+        relatives: (Set<GUID>) async throws -> Set<GUID> = { $0 }
+    ) async throws {
+        var (transactions, unplaced): (Set<GUID>, Set<GUID>) = ([], [])
+        let ranges = facts.flatMap { source, sequences in sequences.ranges.map { (source, $0) } }
+        for some in ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+            let conditions = Dictionary(grouping: some, by: \.0).map { source, ranges in
+                ClickHouseTables.condition(source, SequenceRanges(ranges.map(\.1)))
             }
-            for index in stride(from: 0, to: gone.count - 1, by: 2) {
-                retired[source, default: SequenceRanges()].insert(gone[index]...max(gone[index], gone[index + 1]))
-            }
-        }
-        for (source, ranges) in retired { old[source] = old[source]?.subtracting(ranges) }
-        let buried = DatabaseBooks.Buried(try await tombstones())
-        var (groups, size): ([[GUID: SequenceRanges]], Int64) = ([], count)
-        let ids = old.filter { !$0.value.isEmpty }.keys.sorted { first[$0] ?? 0 < first[$1] ?? 0 }
-        for some in ids.inChunks(of: Self.idsPerStatement) {
-            let sources = try await self.sources(some)
-            for id in some {
-                guard let source = sources[id], let candidates = old[id],
-                    !buried.contains(source.books.share.source.installation)
-                else { continue }
-                for range in source.expected.intersection(candidates).ranges {
-                    var next = range.lowerBound
-                    while next <= range.upperBound {
-                        if size >= count { (groups, size) = (groups + [[:]], 0) }
-                        let piece = next...min(range.upperBound, next + (count - size) - 1)
-                        groups[groups.count - 1][id, default: SequenceRanges()].insert(piece)
-                        (next, size) = (piece.upperBound + 1, size + piece.sequenceCount)
-                    }
+            try await tables.forEachPlace(of: conditions.joined(separator: " OR "), areOpenings: areOpenings) {
+                source, transaction in
+                if transaction == ClickHouseTables.none {
+                    unplaced.insert(source)
+                } else {
+                    transactions.insert(transaction)
                 }
             }
         }
-        return groups
+        let starts = unplaced.map { source in
+            "source = \(ClickHouseTables.literal(source)) AND sequence >= \(facts[source]?.ranges.first?.lowerBound ?? 0)"
+        }
+        for some in starts.inChunks(of: ClickHouseTables.idsPerStatement) {
+            try await loadUnplaced(where: some.joined(separator: " OR "))
+        }
+        if !areOpenings { transactions.formUnion(try await loadOpeningsOfUnplaced()) }
+        try await load(try await relatives(transactions), besides: sources.union(facts.keys))
     }
 
-    /// Returns the latest openings of a source by its clock, with their transactions alone.
-    func openings(of source: GUID, from start: Int64, limit: Int) async throws(WaybillError) -> [FactRow] {
-        try await client.rows(
-            """
-            SELECT sequence, tx, at_us FROM by_source WHERE source = \(Self.literal(source)) AND kind = 1 AND at_us >= \(start) \
-            ORDER BY at_us DESC LIMIT \(limit)
-            """, reading
-        ) { row in
-            let (sequence, transaction, at) = (try row.integer(Int64.self), try row.guid(), try row.integer(Int64.self))
-            let opened = Fact.Opened(transaction: transaction, useCase: 0)
-            return FactRow(
-                source: source, transaction: transaction,
-                fact: Fact(sequence: sequence, part: sequence, atMicroseconds: at, content: .opened(opened)))
+    /// Loads exchanges that end outside any transaction; returns the transactions of facts that came before their opening.
+    private mutating func loadOpeningsOfUnplaced() async throws -> [GUID] {
+        var (exchanges, parts): (Set<FactID>, Set<FactID>) = ([], [])
+        for row in rows.values where row.transaction == ClickHouseTables.none {
+            if row.fact.part != 0 {
+                parts.insert(FactID(source: row.source, sequence: row.fact.part))
+            }
+            if case .exchangeClosed(let content) = row.fact.content {
+                exchanges.insert(FactID(source: row.source, sequence: content.exchange))
+            }
         }
+        try await tables.unplacedFacts(Array(exchanges.subtracting(rows.keys)), by: "sequence") { row in
+            rows[row.id] = row
+        }
+        return try await tables.stranded(Array(parts)).map(\.transaction)
+    }
+
+    private mutating func loadFacts(of transactions: Set<GUID>) async throws {
+        for some in Array(transactions).inChunks(of: ClickHouseTables.idsPerStatement) {
+            try await loadFacts(where: "tx IN (\(ClickHouseTables.list(some)))")
+        }
+    }
+
+    private mutating func loadFacts(where condition: String) async throws {
+        try await tables.facts(where: condition) { row in if rows.count <= factLimit { rows[row.id] = row } }
+        // The client would report another error for one that is thrown while it reads.
+        if rows.count > factLimit { throw TransactionLoader.TooMuch() }
+    }
+
+    /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
+    private mutating func loadErased(by share: TransactionSet.Share) async throws -> Set<GUID> {
+        let erased = share.dropped.filter { $0.reason == .erased }.sequences
+        guard !erased.isEmpty else { return [] }
+        var transactions: Set<GUID> = []
+        for some in erased.ranges.inChunks(of: ClickHouseTables.idsPerStatement) {
+            let its = ClickHouseTables.condition(share.source.id, SequenceRanges(some))
+            transactions.formUnion(try await tables.transactions(of: its))
+        }
+        if transactions.remove(ClickHouseTables.none) != nil {
+            // An erased opening takes its part along.
+            try await loadUnplaced(where: "source = \(ClickHouseTables.literal(share.source.id))")
+        }
+        return transactions
+    }
+
+    /// Loads what follows an exchange outside any transaction, which may already have ended.
+    private mutating func loadOpenExchanges(of share: TransactionSet.Share) async throws {
+        let first = share.facts.compactMap { fact -> Int64? in
+            guard fact.part == 0, case .exchangeClosed(let content) = fact.content else { return nil }
+            return content.exchange
+        }.min()
+        guard let first else { return }
+        let source = ClickHouseTables.literal(share.source.id)
+        try await loadUnplaced(where: "source = \(source) AND sequence >= \(first) AND part = 0")
+    }
+
+    mutating func loadAllOutsideTransactions() async throws {
+        try await loadOutsideTransactions()
+        try await load([])
+    }
+
+    /// Loads facts that belong to no known transaction.
+    mutating func loadOutsideTransactions() async throws {
+        try await loadUnplaced(where: "1")
+        let parts = Set(
+            rows.values.filter { $0.transaction == ClickHouseTables.none && $0.fact.part != 0 }.map {
+                FactID(source: $0.source, sequence: $0.fact.part)
+            })
+        // These came before their opening, and are in the row of its transaction.
+        let known = Set(try await tables.stranded(Array(parts)).map(\.id))
+        rows = rows.filter { !known.contains(FactID(source: $0.key.source, sequence: $0.value.fact.part)) }
+    }
+
+    /// Loads facts that are stored without a transaction. `condition` is SQL.
+    private mutating func loadUnplaced(where condition: String) async throws {
+        try await loadFacts(where: "\(ClickHouseTables.noTransaction) AND (\(condition))")
+    }
+
+    /// Loads the parts that a new anchor would date anew.
+    private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
+        guard known?.clocks.isEmpty == false, let start = share.firstRedated(since: known) else { return }
+        for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
+            let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
+            if rows[id] == nil { rows[id] = fact }
+        }
+    }
+
+    private mutating func place(_ sources: [GUID: DatabaseBooks.Source], _ its: Set<GUID>) {
+        let buried = DatabaseBooks.Buried(tombstones)
+        let facts = Dictionary(grouping: rows.values.filter { !buried.contains($0.transaction) }, by: \.source)
+        let known = sources.values.filter { !buried.contains($0.books.share.source.installation) }
+            .sorted { $0.first < $1.first }
+        for source in known {
+            books.append(source.head(with: facts[source.books.share.source.id] ?? []))
+            ranks[source.books.share.source.id] = source.first
+        }
+        for source in known where its.contains(source.books.share.source.id) {
+            var arrived = source.books
+            arrived.share.clocks = []
+            if let firstArrival {
+                arrived.arrivals.removeAll { $0.id <= firstArrival }
+                books.append(arrived)
+                continue
+            }
+            arrived.arrivals = SequenceRanges(arrived.arrivals).ranges.enumerated().map { number, range in
+                SourceBooks.Arrival(id: Int64(number) + 1, first: range.lowerBound, last: range.upperBound, received: 0)
+            }
+            books.append(arrived)
+        }
+    }
+}
+
+extension TransactionSet.Share {
+    /// Returns when new anchors begin to date facts, by the source's clock; `nil` without one.
+    func firstRedated(since known: TransactionSet.Share?) -> Int64? {
+        let offsets = Dictionary(
+            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+        let new = clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }?.atMicroseconds
+        // The first anchor also dates earlier times.
+        return new.map { new in offsets.keys.allSatisfy { new <= $0 } ? .min : new }
     }
 }
 #endif

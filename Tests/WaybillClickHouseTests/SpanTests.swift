@@ -113,13 +113,12 @@ import WaybillTesting
         let (key, number) = try await first.spanWriter()
         let writer = SpanWriter(key: key, number: number)
         let source = try #require(try await first.sources(ListRequest()).rows.first).id
-        let half = try await WorkingSet(first.tables) { try await $0.load([trace.transaction], besides: [source]) }
-            .rehearse {
-                store throws(WaybillError) in
-                try store.book(
-                    spans, sentBy: "t1", by: writer, receivedAt: SpanStore.wall, factsPerTransaction: nil,
-                    redactor: Redactor())
-            }
+        let set = try await WorkingSet(first.tables) { try await $0.load([trace.transaction], besides: [source]) }
+        let half = try await set.memory().rehearse { store throws(WaybillError) in
+            try store.book(
+                spans, sentBy: "t1", by: writer, receivedAt: SpanStore.wall, factsPerTransaction: nil,
+                redactor: Redactor())
+        }
         try await first.tables.insert(half.changes.spans, first.queue.place())
         try await first.tables.insertFacts(of: half.changes, receivedAt: SpanStore.wall)
         #expect(try await first.add(spans, sentBy: "t1").acceptedCount == 2)
