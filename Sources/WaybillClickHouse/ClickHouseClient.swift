@@ -44,13 +44,9 @@ struct ClickHouseClient: Sendable {
     func run(
         _ sql: String, _ settings: [String: String] = [:], body: [UInt8] = [], isTriedAgain: Bool = true
     ) async throws(WaybillError) {
-        do {
+        try await reached {
             let response = try await send(sql, settings, body: body, isTriedAgain: isTriedAgain)
             for try await _ in response.body {}
-        } catch let error as WaybillError {
-            throw error
-        } catch {
-            throw unreachable(error)
         }
     }
 
@@ -62,33 +58,35 @@ struct ClickHouseClient: Sendable {
     }
 
     func forEachRow(
-        _ sql: String, _ settings: [String: String] = [:],
-        _ body: (inout RowBinaryReader) throws -> Void, eachPiece: () async throws -> Void = {}
+        _ sql: String, _ settings: [String: String] = [:], _ body: (inout RowBinaryReader) throws -> Void
     ) async throws(WaybillError) {
-        do {
-            let response = try await send("\(sql) FORMAT RowBinary", settings, body: [])
-            var left: [UInt8] = []
-            for try await piece in response.body {
-                left.append(contentsOf: piece.readableBytesView)
-                try Task.checkCancellation()
-                let used = try left.withUnsafeBytes { bytes in
-                    var reader = RowBinaryReader(bytes)
-                    while !reader.isAtEnd {
-                        var row = reader
-                        do { try body(&row) } catch is RowBinaryReader.Ended { break }
-                        reader = row
-                    }
-                    return reader.offset
+        try await reached { try await forEachRow(sql, settings, body) {} }
+    }
+
+    /// Throws errors of `body` and `eachPiece` as they are.
+    func forEachRow(
+        _ sql: String, _ settings: [String: String],
+        _ body: (inout RowBinaryReader) throws -> Void, eachPiece: () async throws -> Void
+    ) async throws {
+        var left: [UInt8] = []
+        let response = try await reached { try await send("\(sql) FORMAT RowBinary", settings, body: []) }
+        var pieces = response.body.makeAsyncIterator()
+        while let piece = try await reached({ try await pieces.next() }) {
+            left.append(contentsOf: piece.readableBytesView)
+            try Task.checkCancellation()
+            let used = try left.withUnsafeBytes { bytes in
+                var reader = RowBinaryReader(bytes)
+                while !reader.isAtEnd {
+                    var row = reader
+                    do { try body(&row) } catch is RowBinaryReader.Ended { break }
+                    reader = row
                 }
-                left.removeFirst(used)
-                try await eachPiece()
+                return reader.offset
             }
-            guard left.isEmpty else { throw WaybillError(.store, "The answer of \(address) broke off. Try again.") }
-        } catch let error as WaybillError {
-            throw error
-        } catch {
-            throw unreachable(error)
+            left.removeFirst(used)
+            try await eachPiece()
         }
+        guard left.isEmpty else { throw WaybillError(.store, "The answer of \(address) broke off. Try again.") }
     }
 
     func rows<Value>(
@@ -176,10 +174,13 @@ struct ClickHouseClient: Sendable {
             text: String(text.split(separator: "\n").first?.prefix(500) ?? ""))
     }
 
-    private func unreachable(_ error: any Error) -> WaybillError {
-        WaybillError(
-            .store, "None of the servers of \(address) can be reached. Check the address, and that they run.",
-            cause: "\(error)")
+    private func reached<Value>(_ body: () async throws -> Value) async throws(WaybillError) -> Value {
+        do { return try await body() } catch {
+            throw error as? WaybillError
+                ?? WaybillError(
+                    .store, "None of the servers of \(address) can be reached. Check the address, and that they run.",
+                    cause: "\(error)")
+        }
     }
 }
 

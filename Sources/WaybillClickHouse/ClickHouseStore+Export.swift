@@ -34,7 +34,7 @@ extension ClickHouseStore: ExportingStore {
         }
         var cursor = ExportCursor()
         cursor.advance(
-            to: books.state.lastArrival, over: books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
+            to: books.lastArrival, over: books.sources.values.flatMap { $0.books.arrivals.map(\.id) })
         if filter == TransactionFilter(), format != .otlp {
             let ranges = try await FactRangeReader(tables, books, factsEach: factsPerRange)
             let export = PartsExport(ranges, format, self)
@@ -166,7 +166,7 @@ private actor PartsExport {
         while let group = groups.popLast() {
             do {
                 current = try await store.memory(of: group, as: format)
-                return .some(group)
+                return ExportScope.some(group)
             } catch is TransactionLoader.TooMuch {
                 guard group.count > 1 else { throw store.tables.tooMuch }
                 groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)

@@ -114,12 +114,10 @@ extension ClickHouseStore {
         switch scope {
         case .all: throw TransactionLoader.TooMuch()
         case .names:
-            let names = try await tables.names(behind: 0)
+            let names = try await tables.names()
             // Of so many, only those with transactions count.
             guard names.count <= StoreReader.nameLimit else { throw TransactionLoader.TooMuch() }
-            let thread = try MemoryStore.thread()
-            try await thread.replay(names)
-            return thread
+            return try await MemoryStore.thread(with: names)
         case .sources:
             return try await WorkingSet(DatabaseBooks(tables), tables, keepsArrivals: true).memory()
         case .details(let sources, let limits): return try await memory(ofDetails: sources, limits)

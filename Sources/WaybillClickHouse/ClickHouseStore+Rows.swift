@@ -66,8 +66,7 @@ extension ClickHouseStore {
             var outside = try await FactRangeReader(tables, factsEach: factsPerRange, isWhole: false)
             let names = outside.books.names
             while let content = try await outside.next() {
-                let some = try MemoryStore.thread()
-                try await some.replay(names)
+                let some = try await MemoryStore.thread(with: names)
                 try await some.replay(content)
                 try all.merge(try await partial(from: some, of: nil))
             }

@@ -141,19 +141,10 @@ extension ClickHouseTables {
         init(_ span: PlacedSpan) { self = span.isGone ? .gone : span.span.fact == nil ? .waiting : .placed }
     }
 
-    func insert(_ spans: [PlacedSpan], _ version: Int64) async throws(WaybillError) {
-        try await insert(spans.map { ($0, SpanState($0)) }, version)
-    }
-
-    func insert(endOf spans: [PlacedSpan], _ version: Int64) async throws(WaybillError) {
-        try await insert(spans.map { ($0, .over) }, version)
-    }
-
-    private func insert(_ spans: [(PlacedSpan, SpanState)], _ version: Int64) async throws(WaybillError) {
+    func insert(_ spans: [PlacedSpan], _ version: Int64, areOver: Bool = false) async throws(WaybillError) {
         let columns = "tx, source, span, version, state, parent, kind, part, fact, received_us, waiting, original"
-        try await insert("spans(\(columns))", of: spans) { rows, element in
-            let (placed, state) = element
-            let (span, isOver) = (placed.span, state == .over)
+        try await insert("spans(\(columns))", of: spans) { rows, placed in
+            let (span, state) = (placed.span, areOver ? SpanState.over : SpanState(placed))
             rows.guid(placed.transaction)
             rows.guid(placed.source)
             rows.integer(span.id.rawValue)
@@ -164,23 +155,19 @@ extension ClickHouseTables {
             rows.integer(span.part ?? 0)
             rows.integer(span.fact ?? 0)
             rows.integer(placed.received)
-            rows.string(isOver ? [] : span.waiting ?? [])
-            rows.string(isOver ? [] : span.original ?? [])
+            rows.string(areOver ? [] : span.waiting ?? [])
+            rows.string(areOver ? [] : span.original ?? [])
         }
     }
 
     func spans(of transactions: Set<GUID>) async throws(WaybillError) -> [PlacedSpan] {
-        var spans: [PlacedSpan] = []
         // Without spans, this is faster.
-        if transactions.count > 50, try await !hasSpans() { return spans }
+        if transactions.count > 50, try await ids("SELECT tx FROM spans LIMIT 1").isEmpty { return [] }
+        var spans: [PlacedSpan] = []
         for some in Array(transactions).inChunks(of: Self.idsPerStatement) {
             spans += try await self.spans(where: "tx IN (\(Self.list(some)))")
         }
         return spans
-    }
-
-    private func hasSpans() async throws(WaybillError) -> Bool {
-        try await !ids("SELECT tx FROM spans LIMIT 1").isEmpty
     }
 
     func spans(where condition: String) async throws(WaybillError) -> [PlacedSpan] {
@@ -200,9 +187,9 @@ extension ClickHouseTables {
             (span.part, span.fact) = (known(try row.integer()), known(try row.integer()))
             span.isUncaused = span.fact != nil && span.fact == span.part && parent != nil
             let received: Int64 = try row.integer()
-            let (waiting, original) = (try row.string(), try row.string())
+            let waiting = try row.string()
             span.waiting = state == SpanState.waiting.rawValue ? waiting : nil
-            span.original = original.isEmpty ? nil : original
+            span.original = try row.optionalString()
             var placed = PlacedSpan(transaction: transaction, source: source, span: span, received: received)
             placed.isGone = state == SpanState.gone.rawValue
             return placed

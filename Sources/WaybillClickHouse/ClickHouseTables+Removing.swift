@@ -46,7 +46,7 @@ extension ClickHouseTables {
             rows.string(removal.table)
             rows.string(removal.condition)
             rows.integer(wall)
-            rows.integer(UInt8(isDone ? 1 : 0))
+            rows.bool(isDone)
         }
     }
 

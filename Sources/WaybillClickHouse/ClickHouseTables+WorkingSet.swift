@@ -56,13 +56,13 @@ extension ClickHouseTables {
     }
 
     /// Passes on the sources and transactions of facts, or of those that open a part or have no transaction.
-    func forEachPlace(of condition: String, areOpenings: Bool, _ body: (GUID, GUID) throws -> Void)
+    func forEachPlace(of condition: String, areOpenings: Bool, _ body: (GUID, GUID?) throws -> Void)
         async throws(WaybillError)
     {
         let kind = areOpenings ? "kind = 1 OR tx = \(Self.literal(Self.none))" : "1"
         try await client.forEachRow(
             "SELECT DISTINCT source, tx FROM by_source WHERE (\(condition)) AND (\(kind))", reading
-        ) { row in try body(try row.guid(), try row.guid()) }
+        ) { row in try body(try row.guid(), try row.optionalGUID()) }
     }
 
     /// Returns the names without a source that has a part left, or was heard since `wall`. `nil` in `gone` means all of a
@@ -142,7 +142,7 @@ extension ClickHouseTables {
                 guard let source = sources[id], let candidates = old[id],
                     !buried.contains(source.books.share.source.installation)
                 else { continue }
-                for range in source.expected.subtracting(source.expected.subtracting(candidates)).ranges {
+                for range in source.expected.intersection(candidates).ranges {
                     var next = range.lowerBound
                     while next <= range.upperBound {
                         if size >= count { (groups, size) = (groups + [[:]], 0) }

@@ -12,18 +12,10 @@ struct ClickHouseTables: Sendable {
     var takesEachRow = false
     var cluster: String? { client.address.cluster }
 
-    struct State: Hashable {
-        /// Without those of erased installations.
-        var bookCount: UInt64 = 0
-        /// The last place that was given, even if its facts are gone.
-        var lastArrival: Int64 = 0
-        var tombstoneCount: UInt64 = 0
-    }
-
     struct FactRow {
         var source: GUID
-        /// Zeros if there is no transaction, or an unknown one.
-        var transaction: GUID
+        /// `nil` if there is no transaction, or an unknown one.
+        var transaction: GUID?
         var fact: Fact
 
         var id: FactID { FactID(source: source, sequence: fact.sequence) }
@@ -72,18 +64,16 @@ struct ClickHouseTables: Sendable {
             "A server of \(client.address) lacks facts that were acknowledged. Try again when it has caught up.")
     }
 
-    func state() async throws(WaybillError) -> State {
+    /// Books of erased installations don't count. The last place that was given counts even if its facts are gone.
+    func state() async throws(WaybillError) -> (bookCount: UInt64, lastArrival: Int64, tombstoneCount: UInt64) {
         let states = try await client.rows(
             """
             SELECT countIf(installation NOT IN (SELECT guid FROM erased WHERE with_installation = 0)), \
             greatest(max(arrival), toInt64(ifNull((SELECT max(place) FROM commits), 0))), \
             toUInt64(ifNull((SELECT uniqExact(guid, with_installation) FROM erased), 0)) FROM books WHERE \(Self.isOfASource)
             """, reading
-        ) { row in
-            State(
-                bookCount: try row.integer(), lastArrival: try row.integer(), tombstoneCount: try row.integer())
-        }
-        return states.first ?? State()
+        ) { row in (try row.integer(UInt64.self), try row.integer(Int64.self), try row.integer(UInt64.self)) }
+        return states.first ?? (0, 0, 0)
     }
 
     func tombstones(where condition: String = "1") async throws(WaybillError) -> [Tombstone] {
@@ -93,10 +83,9 @@ struct ClickHouseTables: Sendable {
             GROUP BY guid, with_installation ORDER BY guid
             """, reading
         ) { row in
-            let (id, kind) = (try row.guid(), try row.integer(UInt8.self))
-            let (at, proof) = (try row.integer(Int64.self), try row.string())
-            return Tombstone(
-                id: id, isWithInstallation: kind == 1, at: at, proofDigest: proof.isEmpty ? nil : proof)
+            Tombstone(
+                id: try row.guid(), isWithInstallation: try row.bool(), at: try row.integer(),
+                proofDigest: try row.optionalString())
         }
     }
 
@@ -108,17 +97,16 @@ struct ClickHouseTables: Sendable {
         return tombstones
     }
 
-    func names(behind arrival: Int64) async throws(WaybillError) -> [NameChange] {
+    func names() async throws(WaybillError) -> [NameChange] {
         try await client.rows(
             """
-            SELECT use_case, event, app, app_version, name, argMax(removed, arrival) FROM names \
-            GROUP BY use_case, event, app, app_version, name HAVING max(arrival) > \(arrival)
+            SELECT use_case, event, app, app_version, name FROM names \
+            GROUP BY use_case, event, app, app_version, name HAVING argMax(removed, arrival) = 0
             """, reading
         ) { row in
             NameChange(
                 useCase: Int(try row.integer(Int64.self)), event: Int(try row.integer(Int64.self)),
-                app: try row.text(), appVersion: try row.text(), name: try row.text(),
-                isRemoved: try row.integer(UInt8.self) == 1)
+                app: try row.text(), appVersion: try row.text(), name: try row.text(), isRemoved: false)
         }
     }
 
@@ -143,26 +131,24 @@ struct ClickHouseTables: Sendable {
     /// Only removals insert rows without a source.
     static let isOfASource = "source != \(literal(none))"
 
-    /// Reads facts by source and sequence, each once. `condition` is SQL; `nil` for all facts.
-    func facts(where condition: String?, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
+    /// Reads facts by source and sequence, each once. `condition` is SQL.
+    func facts(where condition: String, _ body: (FactRow) throws -> Void) async throws(WaybillError) {
         var last: FactID?
         try await client.forEachRow(
             """
-            SELECT tx, source, sequence, fact FROM facts WHERE \(Self.isOfASource) AND (\(condition ?? "1")) \
+            SELECT tx, source, sequence, fact FROM facts WHERE \(Self.isOfASource) AND (\(condition)) \
             ORDER BY source, sequence
             """,
             reading
         ) { row in
-            let (transaction, source, sequence) = (try row.guid(), try row.guid(), try row.integer(Int64.self))
-            let json = try row.string()
-            let id = FactID(source: source, sequence: sequence)
+            let (transaction, id, json) = (try row.optionalGUID(), try row.fact(), try row.string())
             guard id != last || takesEachRow else { return }
             last = id
             guard
                 let fact = try? SetDecodingFailure.decoding(
                     json, { reader throws(JSONFailure) in try Fact.read(&reader) })
             else { throw WaybillError(.damaged, "The fact \(id) is none that can be read.") }
-            try body(FactRow(source: source, transaction: transaction, fact: fact))
+            try body(FactRow(source: id.source, transaction: transaction, fact: fact))
         }
     }
 
@@ -220,7 +206,7 @@ struct ClickHouseTables: Sendable {
                 }
                 let part = books.transactions[fact.part]
                 rows.integer(UInt16(Self.week(of: part?.transaction, at: wall)))
-                rows.guid(part?.transaction ?? Self.none)
+                rows.guid(part?.transaction)
                 rows.guid(books.share.source.id)
                 rows.integer(fact.sequence)
                 rows.integer(fact.part)
@@ -232,7 +218,7 @@ struct ClickHouseTables: Sendable {
                 rows.string(json.bytes)
                 bySource.guid(books.share.source.id)
                 bySource.integer(fact.sequence)
-                bySource.guid(part?.transaction ?? Self.none)
+                bySource.guid(part?.transaction)
                 bySource.integer(fact.content.number)
                 bySource.integer(fact.atMicroseconds)
             }
@@ -249,7 +235,7 @@ struct ClickHouseTables: Sendable {
     func insert(_ tombstones: [Tombstone]) async throws(WaybillError) {
         try await insert("erased(guid, with_installation, at_us, proof)", of: tombstones) { rows, tombstone in
             rows.guid(tombstone.id)
-            rows.integer(UInt8(tombstone.isWithInstallation ? 1 : 0))
+            rows.bool(tombstone.isWithInstallation)
             rows.integer(tombstone.at)
             rows.string(tombstone.proofDigest ?? [])
         }
@@ -263,7 +249,7 @@ struct ClickHouseTables: Sendable {
             rows.string(name.app)
             rows.string(name.appVersion)
             rows.string(name.name)
-            rows.integer(UInt8(name.isRemoved ? 1 : 0))
+            rows.bool(name.isRemoved)
             rows.integer(arrival)
         }
     }
@@ -295,7 +281,7 @@ struct ClickHouseTables: Sendable {
                 isFirst = false
                 rows.guid(share.source.id)
                 rows.integer(numbers.next(arrivals.count))
-                rows.guid(share.source.installation ?? Self.none)
+                rows.guid(share.source.installation)
                 rows.integer(books.heard)
                 rows.string(books.proofDigest ?? [])
                 rows.string(books.installationDigest ?? [])

@@ -5,7 +5,7 @@ import WaybillStore
 
 /// The metadata of all facts: which of them count, their sources, the names, and the erasures.
 struct DatabaseBooks: Sendable {
-    let state: ClickHouseTables.State
+    let lastArrival: Int64
     let tombstones: [Tombstone]
     let buried: Buried
     let names: [NameChange]
@@ -57,7 +57,8 @@ struct DatabaseBooks: Sendable {
 
     /// - Throws: ``Incomplete`` if a server lacks books.
     init(_ tables: ClickHouseTables) async throws {
-        state = try await tables.state()
+        let state = try await tables.state()
+        lastArrival = state.lastArrival
         tombstones = try await tables.tombstones()
         let buried = Buried(tombstones)
         self.buried = buried
@@ -71,7 +72,7 @@ struct DatabaseBooks: Sendable {
         for id in sources.keys { sources[id]?.finish() }
         guard rowCount == state.bookCount else { throw Incomplete() }
         self.sources = sources
-        names = try await tables.names(behind: 0)
+        names = try await tables.names()
     }
 }
 
@@ -87,13 +88,13 @@ extension ClickHouseTables {
             """, reading
         ) { row in
             let (arrival, heard) = (try row.integer(Int64.self), try row.integer(Int64.self))
-            let (proof, installationProof, json) = (try row.string(), try row.string(), try row.string())
+            let (proof, installationProof) = (try row.optionalString(), try row.optionalString())
+            let json = try row.string()
             let (arrived, retired) = (try row.array(), try row.array())
             if last?.json != json { last = (json, try Self.share(json)) }
             guard let share = last?.share else { return }
             var books = SourceBooks(
-                share: share, heard: heard, proofDigest: proof.isEmpty ? nil : proof,
-                installationDigest: installationProof.isEmpty ? nil : installationProof)
+                share: share, heard: heard, proofDigest: proof, installationDigest: installationProof)
             for (number, index) in stride(from: 0, to: arrived.count - 2, by: 3).enumerated() {
                 books.arrivals.append(
                     SourceBooks.Arrival(

@@ -96,9 +96,8 @@ extension ClickHouseStore {
             var reader = try await FactRangeReader(tables, factsEach: factsPerRange)
             let books = reader.books
             guard books.factCount <= factLimit else { throw tables.tooMuch }
-            let thread = try MemoryStore.thread()
+            let thread = try await MemoryStore.thread(with: books.names)
             let sources = books.sources.values.sorted { $0.first < $1.first }
-            try await thread.replay(books.names)
             try await thread.replay(sources.map(\.head))
             while var content = try await reader.next() {
                 for index in content.books.indices { content.books[index].share.clocks = [] }
@@ -114,7 +113,7 @@ extension ClickHouseStore {
             try await thread.run { memory throws(WaybillError) in
                 memory.ranks = books.sources.mapValues(\.first)
                 try memory.store.replay(books.tombstones)
-                try memory.store.advanceArrivals(to: books.state.lastArrival)
+                try memory.store.advanceArrivals(to: books.lastArrival)
             }
             return thread
         }
@@ -176,8 +175,7 @@ extension ClickHouseTables {
                 "SELECT source, sequence, tx FROM by_source WHERE kind = 1 AND (\(Self.condition("sequence", some)))",
                 reading
             ) { row in
-                StrandedPart(
-                    id: FactID(source: try row.guid(), sequence: try row.integer()), transaction: try row.guid())
+                StrandedPart(id: try row.fact(), transaction: try row.guid())
             }
         }
         return stranded
@@ -190,12 +188,9 @@ extension ClickHouseTables {
     }
 
     private func unplacedParts(of sources: Set<GUID>?) async throws(WaybillError) -> [FactID] {
-        func id(_ row: inout RowBinaryReader) throws -> FactID {
-            FactID(source: try row.guid(), sequence: try row.integer())
-        }
         let its = "SELECT DISTINCT source, part FROM facts WHERE \(Self.noTransaction) AND part > 0"
-        guard let sources else { return try await client.rows(its, reading, id) }
-        return try await rows("\(its) AND source IN (?)", of: sources, id)
+        guard let sources else { return try await client.rows(its, reading) { row in try row.fact() } }
+        return try await rows("\(its) AND source IN (?)", of: sources) { row in try row.fact() }
     }
 
     /// Passes on facts that are stored without a transaction. `column` is `sequence`, or `part` for all of a part.

@@ -41,6 +41,12 @@ final class MemoryStore {
         try StoreThread(label: "waybill.memory") { () throws(WaybillError) in try MemoryStore() }
     }
 
+    static func thread(with names: [NameChange]) async throws(WaybillError) -> StoreThread<MemoryStore> {
+        let thread = try thread()
+        try await thread.replay(names)
+        return thread
+    }
+
     /// Returns a cursor of the database with the row of its source here, or of the one before it.
     func local(_ cursor: ListCursor) throws(WaybillError) -> ListCursor {
         let before = try reader.sourceRows().last { ranks[$0.id] ?? 0 <= cursor.source }
@@ -93,10 +99,6 @@ extension StoreThread where Resource == MemoryStore {
 }
 
 extension ClickHouseTables {
-    func nameStore() async throws -> StoreThread<MemoryStore> {
-        let thread = try MemoryStore.thread()
-        try await thread.replay(try await names(behind: 0))
-        return thread
-    }
+    func nameStore() async throws -> StoreThread<MemoryStore> { try await MemoryStore.thread(with: names()) }
 }
 #endif

@@ -9,8 +9,10 @@ struct RowBinaryWriter {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// A `FixedString(16)`, because ClickHouse orders a UUID by its second half.
-    mutating func guid(_ guid: GUID) { guid.withBytes { bytes.append(contentsOf: $0) } }
+    mutating func bool(_ isTrue: Bool) { bytes.append(isTrue ? 1 : 0) }
+
+    /// A `FixedString(16)`, because ClickHouse orders a UUID by its second half. Zeros stand for `nil`.
+    mutating func guid(_ guid: GUID?) { (guid ?? ClickHouseTables.none).withBytes { bytes.append(contentsOf: $0) } }
 
     mutating func string(_ value: some Collection<UInt8>) {
         count(value.count)
@@ -79,6 +81,20 @@ struct RowBinaryReader {
         let slice = try take(16)
         guard let guid = GUID(bytes: slice) else { throw Ended() }
         return guid
+    }
+
+    mutating func optionalGUID() throws(Ended) -> GUID? {
+        let guid = try guid()
+        return guid == ClickHouseTables.none ? nil : guid
+    }
+
+    mutating func fact() throws(Ended) -> FactID { FactID(source: try guid(), sequence: try integer()) }
+
+    mutating func bool() throws(Ended) -> Bool { try integer(UInt8.self) == 1 }
+
+    mutating func optionalString() throws(Ended) -> [UInt8]? {
+        let string = try string()
+        return string.isEmpty ? nil : string
     }
 
     mutating func string() throws(Ended) -> [UInt8] { try Array(take(count())) }

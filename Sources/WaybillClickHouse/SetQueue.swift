@@ -123,7 +123,7 @@ final class SetQueue: Sendable {
         try await tables.insert(changes.spans, place)
         try await writeBooks(changes, at: wall, bound: bound)
         spans.note(changes.spans)
-        try await tables.insert(endOf: changes.spans.filter(\.hasWaited), numbers.next(1))
+        try await tables.insert(changes.spans.filter(\.hasWaited), numbers.next(1), areOver: true)
         // Facts may have been written meanwhile.
         let others = try await tables.transactions(elsewhereChangedBy: changes, known: known)
         if !changed.isEmpty || !others.isEmpty {
@@ -241,8 +241,7 @@ final class SetQueue: Sendable {
     }
 
     private func removeUnusedNames(heardBefore cutoff: Int64, at wall: Int64) async throws(WaybillError) {
-        var names = try await tables.names(behind: 0).filter { !$0.isRemoved }
-        names = try await tables.unused(names, heardBefore: cutoff)
+        var names = try await tables.unused(tables.names(), heardBefore: cutoff)
         for index in names.indices { names[index].isRemoved = true }
         try await write(StoreChanges(names: names), at: wall)
     }

@@ -72,7 +72,7 @@ extension RowBinaryWriter {
         optional(row.errorCode)
         string(row.errorDetail)
         string(row.listedAttributes.columnText ?? "")
-        guid(row.parent ?? ClickHouseTables.none)
+        guid(row.parent)
         optional(row.parentPart)
         rate(row.sampling)
     }
@@ -107,9 +107,9 @@ extension TransactionRow {
 
 extension RowBinaryReader {
     /// - Throws: ``WaybillError``, never ``Ended``, because no more bytes follow.
-    mutating func nested(of transaction: GUID, _ read: (inout RowBinaryReader) throws -> Void) throws {
+    mutating func nested<Value>(of transaction: GUID, _ read: (inout RowBinaryReader) throws -> Value) throws -> Value {
         var reader = try nested()
-        do { try read(&reader) } catch is Ended { throw Self.damaged(transaction) }
+        do { return try read(&reader) } catch is Ended { throw Self.damaged(transaction) }
     }
 
     private static func damaged(_ transaction: GUID) -> WaybillError {
@@ -179,10 +179,7 @@ extension RowBinaryReader {
     /// Reads a transaction for a list, without its names and children.
     mutating func listed(_ order: TransactionFilter.Order, now: Int64) throws -> ListedRow {
         let id = try guid()
-        var listed: ListedRow?
-        try nested(of: id) { listed = try $0.listed(id, order, now: now) }
-        guard let listed else { throw Self.damaged(id) }
-        return listed
+        return try nested(of: id) { try $0.listed(id, order, now: now) }
     }
 
     private mutating func listed(_ id: GUID, _ order: TransactionFilter.Order, now: Int64) throws -> ListedRow {
@@ -194,7 +191,7 @@ extension RowBinaryReader {
         let (sources, events, exchanges) = (try number(), try number(), try number())
         let (isJoined, took, endedBy) = (try number() == 1, try optional(), try text())
         let (code, detail, attributes) = (try optional(), try text(), try text())
-        let (parent, part, sampling) = (try guid(), try optional(), try rate())
+        let (parent, part, sampling) = (try optionalGUID(), try optional(), try rate())
         let row = TransactionSummary(
             id: id, useCase: Int(useCase), useCaseName: "", outcome: outcome, begunMicroseconds: begun,
             durationMicroseconds: took,
@@ -202,8 +199,7 @@ extension RowBinaryReader {
             attributes: attributes.isEmpty ? [:] : Attributes(columnText: attributes), sourceCount: Int(sources),
             eventCount: Int(events), exchangeCount: Int(exchanges), isWaitingForBeginner: isJoined,
             endedBy: outcome == .interrupted ? SourceEnd(name: endedBy) : nil,
-            parent: parent == ClickHouseTables.none ? nil : parent,
-            parentPart: part.map { FactID(source: source, sequence: $0) }, sampling: sampling)
+            parent: parent, parentPart: part.map { FactID(source: source, sequence: $0) }, sampling: sampling)
         var place = ListCursor(behind: begun, in: order)
         switch order {
         case .newest, .oldest: break

@@ -223,14 +223,7 @@ extension ClickHouseTables {
             places.insert(place)
             transactions += some
         }
-        transactions.sort()
-        var count = 0
-        for index in transactions.indices where count == 0 || transactions[index] != transactions[count - 1] {
-            transactions[count] = transactions[index]
-            count += 1
-        }
-        transactions.removeLast(transactions.count - count)
-        return (places, transactions)
+        return (places, Set(transactions).sorted())
     }
 
     /// Drops days without an outdated row.

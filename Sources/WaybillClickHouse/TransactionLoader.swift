@@ -91,9 +91,8 @@ struct TransactionLoader {
             found += try await tables.exchanges(
                 of: source, times, isBackwards: isBackwards, limit: Self.exchangeCount)
         }
-        let unplaced = found.filter { $0.transaction == ClickHouseTables.none }
-        var transactions = Set(found.map(\.transaction))
-        transactions.remove(ClickHouseTables.none)
+        let unplaced = found.filter { $0.transaction == nil }
+        var transactions = Set(found.compactMap(\.transaction))
         let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
         transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
         // Exchanges outside of transactions count among the nearest, too.
@@ -114,7 +113,7 @@ struct TransactionLoader {
         }
         func isExpected(_ fact: FactID) -> Bool { sources[fact.source]?.expected.contains(fact.sequence) == true }
         // They may lack no fact between the first and the last one, and none that has arrived since.
-        let its = facts.rows.filter { isExpected($0.key) && asked.contains($0.value.transaction) }
+        let its = facts.rows.filter { isExpected($0.key) && $0.value.transaction.map(asked.contains) == true }
         for fact in try await tables.facts(of: loaded, asked, between: Array(its.values))
         where facts.rows[fact] == nil && isExpected(fact) {
             throw DatabaseBooks.Incomplete()
@@ -180,7 +179,7 @@ extension ClickHouseTables {
         var facts: [FactID] = []
         for place in lists + between {
             facts += try await client.rows("SELECT source, sequence FROM \(place)", reading) { row in
-                FactID(source: try row.guid(), sequence: try row.integer())
+                try row.fact()
             }
         }
         return facts

@@ -74,7 +74,7 @@ extension ClickHouseTables {
 
 extension RowBinaryWriter {
     mutating func transaction(_ row: TransactionRow) {
-        integer(UInt8(row.isJoined ? 1 : 0))
+        bool(row.isJoined)
         guid(row.opening.source)
         for number in [
             row.opening.sequence, Int64(row.useCase), row.at, row.begun, row.closing?.sequence ?? 0,
@@ -84,11 +84,11 @@ extension RowBinaryWriter {
         integer(row.timeout)
         integer(row.lastActivity)
         sampling(row.sampling)
-        integer(UInt8(row.errorCode == nil ? 0 : 1))
+        bool(row.errorCode != nil)
         integer(row.errorCode ?? 0)
         string(row.errorDetail)
         string(DetailColumn(row.errorDetail).error(code: row.errorCode)?.identity.identityText ?? "")
-        guid(row.parent ?? ClickHouseTables.none)
+        guid(row.parent)
         nested { $0.listed(row) }
         let attributes = row.attributes.sorted { $0.key < $1.key }
         array(attributes.map(\.key)) { $0.string($1) }
@@ -120,7 +120,7 @@ extension RowBinaryWriter {
 
     private mutating func sources(_ sources: [TransactionRow.Source]) {
         array(sources) { $0.guid($1.id) }
-        array(sources) { $0.guid($1.installation ?? ClickHouseTables.none) }
+        array(sources) { $0.guid($1.installation) }
         for text in [\TransactionRow.Source.app, \.appVersion, \.device, \.os, \.osVersion, \.endedBy] {
             array(sources) { $0.string($1[keyPath: text]) }
         }
@@ -145,7 +145,7 @@ extension RowBinaryWriter {
 
 extension RowBinaryReader {
     mutating func transaction(_ contents: RowContents) throws -> TransactionRow {
-        let (isChosen, id) = (try integer(UInt8.self) == 1, try guid())
+        let (isChosen, id) = (try bool(), try guid())
         var row = TransactionRow(id: id, opening: FactID(source: ClickHouseTables.none, sequence: try integer()))
         row.isChosen = isChosen
         row.useCase = Int(try integer(Int64.self))
@@ -158,7 +158,7 @@ extension RowBinaryReader {
         row.sampling = try sampling()
         if contents.readsSources { row.opening.source = try guid() }
         if contents.readsErrors {
-            let (hasError, code) = (try integer(UInt8.self) == 1, try integer(Int64.self))
+            let (hasError, code) = (try bool(), try integer(Int64.self))
             row.errorCode = hasError ? code : nil
             row.errorDetail = try text()
         }
@@ -177,7 +177,7 @@ extension RowBinaryReader {
             }
         }
         if contents.readsParents {
-            let isKnown = try integer(UInt8.self) == 1
+            let isKnown = try bool()
             let (outcome, useCase) = (Int(try integer(UInt8.self)), Int(try integer(Int64.self)))
             let parent = TransactionRow.Parent(
                 outcome: TransactionOutcome(rawValue: outcome) ?? .open, useCase: useCase, source: try guid(),
@@ -197,7 +197,7 @@ extension RowBinaryReader {
             id: ClickHouseTables.none, opening: FactID(source: ClickHouseTables.none, sequence: 2))
         (row.useCase, row.outcome, row.begun, row.lastActivity) = (Int(useCase), Int(outcome), begun, .max)
         row.sampling = try sampling()
-        let hasError = try integer(UInt8.self) == 1
+        let hasError = try bool()
         _ = try string()
         let code: Int64 = try integer()
         row.errorDetail = try text()
@@ -205,9 +205,9 @@ extension RowBinaryReader {
         let state = try integer(UInt8.self)
         row.closing = state == 0 ? nil : (Int64(state), 0)
         row.durations = try Array(array())
-        row.sources = try array { try $0.guid() }.map { installation in
+        row.sources = try array { reader in
             var source = TransactionRow.Source(id: ClickHouseTables.none)
-            source.installation = installation == ClickHouseTables.none ? nil : installation
+            source.installation = try reader.optionalGUID()
             return source
         }
         return row
@@ -223,10 +223,7 @@ extension RowBinaryReader {
 
     private mutating func leadingSource(id: GUID, _ contents: RowContents) throws -> TransactionRow.Source {
         var source = TransactionRow.Source(id: id)
-        if contents.readsInstallations {
-            let installation = try guid()
-            source.installation = installation == ClickHouseTables.none ? nil : installation
-        }
+        if contents.readsInstallations { source.installation = try optionalGUID() }
         if contents.readsProperties {
             (source.device, source.os, source.osVersion) = (try text(), try text(), try text())
             (source.endedBy, source.app, source.appVersion) = (try text(), try text(), try text())

@@ -18,7 +18,7 @@ extension ClickHouseTables {
             let (id, row) = element
             writer.guid(id)
             writer.integer(version)
-            writer.integer(UInt8(row == nil ? 1 : 0))
+            writer.bool(row == nil)
             writer.transaction(row ?? TransactionRow(id: id, opening: FactID(source: Self.none, sequence: 0)))
         }
     }
@@ -66,22 +66,14 @@ extension ClickHouseTables {
         _ sql: String, _ read: (inout RowBinaryReader) throws -> TransactionRow,
         _ body: ([TransactionRow]) async throws -> Void
     ) async throws {
-        var (rows, failure) = ([TransactionRow](), (any Error)?.none)
-        do {
-            try await client.forEachRow(sql, reading) { row in
-                rows.append(try read(&row))
-            } eachPiece: {
-                guard rows.count >= Self.rowsPerGroup else { return }
-                let group = rows
-                rows.removeAll(keepingCapacity: true)
-                do { try await body(group) } catch {
-                    failure = error
-                    throw error
-                }
-            }
-        } catch {
-            // The client would report another error.
-            throw failure ?? error
+        var rows: [TransactionRow] = []
+        try await client.forEachRow(sql, reading) { row in
+            rows.append(try read(&row))
+        } eachPiece: {
+            guard rows.count >= Self.rowsPerGroup else { return }
+            let group = rows
+            rows.removeAll(keepingCapacity: true)
+            try await body(group)
         }
         if !rows.isEmpty { try await body(rows) }
     }

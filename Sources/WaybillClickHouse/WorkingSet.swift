@@ -110,8 +110,8 @@ struct WorkingSet {
     mutating func loadTombstones() async throws { tombstones = try await tables.tombstones() }
 
     mutating func loadNames(where isNeeded: (NameChange) -> Bool = { _ in true }) async throws {
-        let all = try await tables.names(behind: 0)
-        (names, nameCount) = (all.filter(isNeeded), all.count { !$0.isRemoved })
+        let all = try await tables.names()
+        (names, nameCount) = (all.filter(isNeeded), all.count)
     }
 
     mutating func keepNamesOfSources() {
@@ -156,7 +156,7 @@ struct WorkingSet {
     /// Loads what loaded facts of some transactions need, but no arrivals. Returns their sources.
     mutating func loadRest(of transactions: Set<GUID>) async throws -> [GUID: DatabaseBooks.Source] {
         let tables = tables
-        async let names = tables.names(behind: 0)
+        async let names = tables.names()
         async let spans = tables.spans(of: transactions)
         let sources = try await tables.sources(Set(rows.keys.lazy.map(\.source)))
         self.names = try await names
@@ -186,11 +186,7 @@ struct WorkingSet {
             }
             try await tables.forEachPlace(of: conditions.joined(separator: " OR "), areOpenings: areOpenings) {
                 source, transaction in
-                if transaction == ClickHouseTables.none {
-                    unplaced.insert(source)
-                } else {
-                    transactions.insert(transaction)
-                }
+                if let transaction { transactions.insert(transaction) } else { unplaced.insert(source) }
             }
         }
         let starts = unplaced.map { source in
@@ -206,7 +202,7 @@ struct WorkingSet {
     /// Loads exchanges that end outside any transaction; returns the transactions of facts that came before their opening.
     private mutating func loadOpeningsOfUnplaced() async throws -> [GUID] {
         var (exchanges, parts): (Set<FactID>, Set<FactID>) = ([], [])
-        for row in rows.values where row.transaction == ClickHouseTables.none {
+        for row in rows.values where row.transaction == nil {
             if row.fact.part != 0 {
                 parts.insert(FactID(source: row.source, sequence: row.fact.part))
             }
@@ -268,7 +264,7 @@ struct WorkingSet {
     mutating func loadOutsideTransactions() async throws {
         try await loadUnplaced(where: "1")
         let parts = Set(
-            rows.values.filter { $0.transaction == ClickHouseTables.none && $0.fact.part != 0 }.map {
+            rows.values.filter { $0.transaction == nil && $0.fact.part != 0 }.map {
                 FactID(source: $0.source, sequence: $0.fact.part)
             })
         // These came before their opening, and are in the row of its transaction.
