@@ -73,7 +73,7 @@ extension ClickHouseStore {
             try await loading.load(withFamilies ? try await families(of: all) : all)
         }.memory()
         guard try await !thread.run({ (memory) throws in try memory.reader.hasExchangesFarAhead() }) else {
-            throw TransactionLoader.TooMuch()
+            throw WorkingSet.TooMuch()
         }
         return thread
     }

@@ -73,9 +73,7 @@ extension ClickHouseStore: ExportingStore {
         let tables = tables
         return try await unlessTooMuch {
             try await tables.memory(exporting: facts) { transactions in
-                guard withClocks else { return transactions }
-                var loader = TransactionLoader(tables)
-                return try await loader.related(to: transactions)
+                withClocks ? try await tables.related(to: transactions) : transactions
             }
         } orElse: {
             try await everything()
@@ -94,10 +92,7 @@ extension ClickHouseStore: ExportingStore {
     fileprivate func memory(of transactions: Set<GUID>, as format: TextFormat) async throws -> StoreThread<MemoryStore>
     {
         guard format == .otlp else { return try await memory(of: transactions) }
-        return try await tables.untilComplete {
-            var loader = TransactionLoader(tables)
-            return try await loader.store(of: Array(transactions))
-        }
+        return try await tables.untilComplete { try await tables.memory(ofRelatedTo: transactions) }
     }
 }
 
@@ -154,9 +149,9 @@ private actor PartsExport {
         let thread = try current ?? MemoryStore.thread()
         current = thread
         do {
-            guard let content = try await ranges.next() else { return nil }
+            guard let (facts, spans) = try await ranges.next() else { return nil }
             try await thread.replay(ranges.books.names)
-            try await thread.replay(content)
+            try await thread.replay(facts, spans)
             return .everything
         } catch is DatabaseBooks.Incomplete { throw store.tables.incomplete }
     }
@@ -167,7 +162,7 @@ private actor PartsExport {
             do {
                 current = try await store.memory(of: group, as: format)
                 return ExportScope.some(group)
-            } catch is TransactionLoader.TooMuch {
+            } catch is WorkingSet.TooMuch {
                 guard group.count > 1 else { throw store.tables.tooMuch }
                 groups += Array(group).inChunks(of: (group.count + 1) / 2).map(Set.init)
             }
@@ -186,7 +181,7 @@ extension ClickHouseTables {
         var (first, conditions) = (last - ArrivalPlace.perHour, [String]())
         let isExported: (SourceBooks.Arrival) -> Bool
         switch facts {
-        case .of: throw TransactionLoader.TooMuch()
+        case .of: throw WorkingSet.TooMuch()
         case .some: isExported = { _ in false }
         case .since(let time):
             let start = time.microseconds
@@ -219,7 +214,7 @@ extension ClickHouseTables {
             arrived[id] = expected.intersection(ranges)
         }
         guard arrived.values.reduce(0, { $0 + $1.count }) <= WorkingSet.factLimit else {
-            throw TransactionLoader.TooMuch()
+            throw WorkingSet.TooMuch()
         }
         loading.firstArrival = conditions.count == 1 ? first : .min
         if case .some(let ids) = facts {

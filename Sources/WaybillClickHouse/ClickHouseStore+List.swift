@@ -73,7 +73,7 @@ extension ClickHouseStore {
     }
 
     private func changes(_ request: ListRequest) async throws -> RecordPage<TransactionSummary> {
-        guard usesRows else { throw TransactionLoader.TooMuch() }
+        guard usesRows else { throw WorkingSet.TooMuch() }
         let (filter, _, now) = try await asked(request, TransactionFilter.self)
         let position = try request.position()
         // Without a position, only the next one is asked for.

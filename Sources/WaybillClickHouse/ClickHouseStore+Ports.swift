@@ -14,13 +14,14 @@ extension ClickHouseStore: BrowsableStore {
     package func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
         return try await unlessTooMuch {
-            var loader = TransactionLoader(tables)
             var ids = GUID(key).map { [$0] } ?? []
             if ids.isEmpty, let code = SupportCode(key) {
                 // One more than an error lists, to report that there are more.
                 ids = try await tables.transactions(with: code, limit: QueryFailure.namedTransactions + 1)
             }
-            return try await read(loader.store(of: ids)) { reader in try reader.transaction(called: key, now: now) }
+            return try await read(tables.memory(ofRelatedTo: Set(ids))) { reader in
+                try reader.transaction(called: key, now: now)
+            }
         } orElse: {
             try await reading { try await $0.transaction(key) }
         }

@@ -26,9 +26,9 @@ extension ClickHouseStore {
     /// - Returns: `nil` if `read` needs too much.
     func unlessTooMuch<Value>(_ read: () async throws -> Value) async throws -> Value? {
         guard !readsAll else { return nil }
-        do { return try await tables.untilComplete(read) } catch is TransactionLoader.TooMuch {}
+        do { return try await tables.untilComplete(read) } catch is WorkingSet.TooMuch {}
         try await queue.keeper.run()
-        do { return try await tables.untilComplete(read) } catch is TransactionLoader.TooMuch { return nil }
+        do { return try await tables.untilComplete(read) } catch is WorkingSet.TooMuch { return nil }
     }
 
     var usesRows: Bool { tables.keepsRows && !readsAll }
@@ -41,7 +41,7 @@ extension ClickHouseStore {
 
     /// Returns the transactions with outdated rows, if asked with all of their relatives.
     private func outdated(withFamilies: Bool) async throws -> Set<GUID> {
-        guard usesRows else { throw TransactionLoader.TooMuch() }
+        guard usesRows else { throw WorkingSet.TooMuch() }
         let changed = try await tables.changedTransactions(limit: Self.changedLimit)
         if makesRows, !changed.isEmpty { queue.keeper.wake() }
         return withFamilies ? try await families(of: changed) : changed
@@ -52,7 +52,7 @@ extension ClickHouseStore {
         while !next.isEmpty {
             next = try await tables.relatives(of: next).subtracting(all)
             all.formUnion(next)
-            guard all.count <= Self.changedLimit else { throw TransactionLoader.TooMuch() }
+            guard all.count <= Self.changedLimit else { throw WorkingSet.TooMuch() }
         }
         return all
     }
@@ -112,11 +112,11 @@ extension ClickHouseStore {
 
     private func memory(of scope: ReadScope) async throws -> StoreThread<MemoryStore> {
         switch scope {
-        case .all: throw TransactionLoader.TooMuch()
+        case .all: throw WorkingSet.TooMuch()
         case .names:
             let names = try await tables.names()
             // Of so many, only those with transactions count.
-            guard names.count <= StoreReader.nameLimit else { throw TransactionLoader.TooMuch() }
+            guard names.count <= StoreReader.nameLimit else { throw WorkingSet.TooMuch() }
             return try await MemoryStore.thread(with: names)
         case .sources:
             return try await WorkingSet(DatabaseBooks(tables), tables, keepsArrivals: true).memory()
@@ -127,8 +127,7 @@ extension ClickHouseStore {
                 [filter], withFamilies: filter.looksAtFamilies, tables.nameStore(), now: clock.wallMicroseconds())
             let first = try await tables.transactions(
                 where: rows.sql(filter), filter.order, limit: limit, behind: nil)
-            var loader = TransactionLoader(tables)
-            return try await loader.store(listing: rows.changed.union(first))
+            return try await tables.memory(listing: rows.changed.union(first))
         case .neighbors(let id): return try await memory(besides: id)
         case .exchange(let key): return try await memory(ofExchange: key)
         }
@@ -145,13 +144,12 @@ extension ClickHouseStore {
     /// Loads a transaction, and those that its source opened before and after it.
     private func memory(besides id: GUID) async throws -> StoreThread<MemoryStore> {
         let now = clock.wallMicroseconds()
-        var loader = TransactionLoader(tables)
-        let thread = try await loader.store(listing: [id])
+        let thread = try await tables.memory(listing: [id])
         guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id) }) else { return thread }
         var count = 10
         while true {
             let (before, after) = try await tables.openings(around: leader, limit: count)
-            let more = try await loader.store(listing: Set(before + after))
+            let more = try await tables.memory(listing: Set(before + after + [id]))
             let found = try await more.run { (memory) throws in try memory.reader.neighbors(of: id, now: now) }
             if found.before != nil || before.count < count, found.after != nil || after.count < count { return more }
             count *= 8
@@ -209,7 +207,7 @@ extension ClickHouseTables {
             guard !parents.isEmpty else { break }
             // Their IDs are in the statement once for each generation.
             idCount += parents.count * (Self.generationsPerCondition + 1)
-            guard idCount <= Self.idsPerStatement else { throw TransactionLoader.TooMuch() }
+            guard idCount <= Self.idsPerStatement else { throw WorkingSet.TooMuch() }
             conditions.append(all)
             heads = "tx IN (\(Self.list(parents)))"
             (last, all) = (heads, heads)

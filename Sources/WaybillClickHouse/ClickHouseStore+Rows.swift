@@ -65,9 +65,9 @@ extension ClickHouseStore {
         if case .exchangesOutsideTransactions = selection.others, try await tables.hasFactsOutsideTransactions() {
             var outside = try await FactRangeReader(tables, factsEach: factsPerRange, isWhole: false)
             let names = outside.books.names
-            while let content = try await outside.next() {
+            while let (facts, spans) = try await outside.next() {
                 let some = try await MemoryStore.thread(with: names)
-                try await some.replay(content)
+                try await some.replay(facts, spans)
                 try all.merge(try await partial(from: some, of: nil))
             }
         }

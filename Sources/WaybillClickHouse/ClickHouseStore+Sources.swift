@@ -60,10 +60,7 @@ extension ClickHouseStore {
         }
         // A row tells of children.
         shown.formUnion(try await tables.children(of: shown).map(\.id))
-        do {
-            var loader = TransactionLoader(tables)
-            shown.formUnion(try await loader.related(to: compared))
-        } catch is TransactionLoader.TooMuch {}
+        do { shown.formUnion(try await tables.related(to: compared)) } catch is WorkingSet.TooMuch {}
         return try await WorkingSet(tables) { loading in
             loading.firstArrival = .min
             try await loading.load(of: facts, areOpenings: false, besides: Set(sources)) { $0.union(shown) }

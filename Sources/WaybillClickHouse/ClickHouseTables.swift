@@ -19,6 +19,7 @@ struct ClickHouseTables: Sendable {
         var fact: Fact
 
         var id: FactID { FactID(source: source, sequence: fact.sequence) }
+        var part: FactID { FactID(source: source, sequence: fact.part) }
     }
 
     // MARK: Settings

@@ -57,35 +57,29 @@ struct FactRangeReader {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Facts with the heads of their sources, and spans.
-    struct Content: Sendable {
-        var books: [SourceBooks] = []
-        var spans: [PlacedSpan] = []
-    }
-
-    /// Returns `nil` after the last range. Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
-    mutating func next() async throws -> Content? {
+    /// Returns facts with the heads of their sources, and spans; `nil` after the last range.
+    /// Throws ``DatabaseBooks/Incomplete`` if facts in the books are missing.
+    mutating func next() async throws -> (facts: [SourceBooks], spans: [PlacedSpan])? {
         guard let range = ranges.popFirst() else {
             guard missing ?? 0 == 0 else { throw DatabaseBooks.Incomplete() }
             return nil
         }
-        var (content, source) = (Content(), DatabaseBooks.Source?.none)
+        var (facts, source) = ([SourceBooks](), DatabaseBooks.Source?.none)
         func add(_ row: ClickHouseTables.FactRow) {
             if source?.books.share.source.id != row.source { source = books.sources[row.source] }
             guard let source, source.expected.contains(row.fact.sequence) else { return }
             if let count = missing { missing = count - 1 }
             guard !books.buried.contains(row.transaction) else { return }
-            if content.books.last?.share.source.id != row.source { content.books.append(source.head) }
-            content.books[content.books.count - 1].share.facts.append(row.fact)
+            if facts.last?.share.source.id != row.source { facts.append(source.head) }
+            facts[facts.count - 1].share.facts.append(row.fact)
         }
         let its = stranded.values.filter(range.contains).map(\.id)
         try await tables.unplacedFacts(its, by: "part", add)
         try await tables.facts(where: range.sql) { row in
-            let isStranded = range.isOutside && stranded[FactID(source: row.source, sequence: row.fact.part)] != nil
-            if !isStranded { add(row) }
+            if !range.isOutside || stranded[row.part] == nil { add(row) }
         }
-        if !range.isOutside { content.spans = try await tables.spans(where: range.sql).counted(books.sources) }
-        return content
+        let spans = range.isOutside ? [] : try await tables.spans(where: range.sql).counted(books.sources)
+        return (facts, spans)
     }
 }
 
@@ -99,9 +93,10 @@ extension ClickHouseStore {
             let thread = try await MemoryStore.thread(with: books.names)
             let sources = books.sources.values.sorted { $0.first < $1.first }
             try await thread.replay(sources.map(\.head))
-            while var content = try await reader.next() {
-                for index in content.books.indices { content.books[index].share.clocks = [] }
-                try await thread.replay(content)
+            while let (found, spans) = try await reader.next() {
+                var facts = found
+                for index in facts.indices { facts[index].share.clocks = [] }
+                try await thread.replay(facts, spans)
             }
             // A store accepts no facts that its arrivals name already.
             try await thread.replay(
@@ -116,15 +111,6 @@ extension ClickHouseStore {
                 try memory.store.advanceArrivals(to: books.lastArrival)
             }
             return thread
-        }
-    }
-}
-
-extension StoreThread where Resource == MemoryStore {
-    func replay(_ content: FactRangeReader.Content) async throws(WaybillError) {
-        try await run { memory throws(WaybillError) in
-            try memory.store.replay(content.books)
-            try memory.store.replay(content.spans)
         }
     }
 }
@@ -165,6 +151,11 @@ extension ClickHouseTables {
     /// Returns the parts of some sources whose facts arrived before their opening; `nil` for all sources.
     func strandedParts(of sources: Set<GUID>? = nil) async throws(WaybillError) -> [StrandedPart] {
         try await stranded(try await unplacedParts(of: sources))
+    }
+
+    func stranded(among rows: some Sequence<FactRow>) async throws(WaybillError) -> [StrandedPart] {
+        let parts = Set(rows.filter { $0.transaction == nil && $0.fact.part != 0 }.map(\.part))
+        return try await stranded(Array(parts))
     }
 
     /// Returns those of some parts whose opening has arrived.

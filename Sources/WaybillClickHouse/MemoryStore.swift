@@ -93,8 +93,11 @@ extension StoreThread where Resource == MemoryStore {
         }
     }
 
-    func replay(_ books: [SourceBooks]) async throws(WaybillError) {
-        try await run { memory throws(WaybillError) in try memory.store.replay(books) }
+    func replay(_ books: [SourceBooks], _ spans: [PlacedSpan] = []) async throws(WaybillError) {
+        try await run { memory throws(WaybillError) in
+            try memory.store.replay(books)
+            try memory.store.replay(spans)
+        }
     }
 }
 

@@ -106,7 +106,7 @@ final class TransactionKeeper: Sendable {
                 for row in try await thread.run({ memory throws(WaybillError) in try memory.transactionRows() }) {
                     rows[row.id] = row
                 }
-            } catch is TransactionLoader.TooMuch {
+            } catch is WorkingSet.TooMuch {
                 if group.count == 1 { tooLarge.formUnion(group) }
                 groups += group.count == 1 ? [] : group.inChunks(of: (group.count + 1) / 2).map(Array.init)
             }
@@ -193,10 +193,10 @@ extension ClickHouseTables {
 
     /// Returns the transactions with outdated rows.
     ///
-    /// - Throws: ``TransactionLoader/TooMuch`` above the limit.
+    /// - Throws: ``WorkingSet/TooMuch`` above the limit.
     func changedTransactions(limit: Int) async throws -> Set<GUID> {
         let changed = try await ids("\(Self.outdated) LIMIT \(limit + 1)")
-        guard changed.count <= limit else { throw TransactionLoader.TooMuch() }
+        guard changed.count <= limit else { throw WorkingSet.TooMuch() }
         return Set(changed)
     }
 

@@ -6,7 +6,10 @@ import WaybillStore
 /// The part of the database that a write or an export needs: the books of some sources, and the transactions that are
 /// touched. It costs the same in a large database.
 struct WorkingSet {
-    private let tables: ClickHouseTables
+    /// Too many facts are needed, or rows lack something.
+    struct TooMuch: Error {}
+
+    let tables: ClickHouseTables
     private var names: [NameChange] = []
     private var nameCount = 0
     private(set) var tombstones: [Tombstone] = []
@@ -17,6 +20,7 @@ struct WorkingSet {
     private var ranks: [GUID: Int64] = [:]
     private var spans: [PlacedSpan] = []
 
+    private(set) var transactions: Set<GUID> = []
     var rows: [FactID: ClickHouseTables.FactRow] = [:]
     /// Keeps the arrivals behind this place; `nil` keeps none.
     var firstArrival: Int64?
@@ -78,20 +82,17 @@ struct WorkingSet {
 
     /// Loads what sets may change.
     mutating func load(before shares: [TransactionSet.Share]) async throws {
-        let opened = shares.flatMap { share in
-            share.facts.compactMap { fact -> (part: FactID, transaction: GUID)? in
-                guard case .opened(let content) = fact.content else { return nil }
-                return (FactID(source: share.source.id, sequence: fact.sequence), content.transaction)
+        var (parts, here, transactions) = (Set<FactID>(), Set<FactID>(), Set<GUID>())
+        for share in shares {
+            for fact in share.facts where fact.part != 0 {
+                let part = FactID(source: share.source.id, sequence: fact.part)
+                parts.insert(part)
+                guard case .opened(let opened) = fact.content else { continue }
+                here.insert(part)
+                transactions.insert(opened.transaction)
             }
         }
-        let here = Set(opened.map(\.part))
-        let continued = Set(
-            shares.flatMap { share in
-                share.facts.lazy.filter { $0.part != 0 }.map { FactID(source: share.source.id, sequence: $0.part) }
-            }
-        ).subtracting(here)
-        let placed = try await tables.stranded(Array(continued))
-        var transactions = Set(opened.map(\.transaction)).union(placed.map(\.transaction))
+        transactions.formUnion(try await tables.stranded(Array(parts.subtracting(here))).map(\.transaction))
         for share in shares { transactions.formUnion(try await loadErased(by: share)) }
         let known = Set(shares.compactMap(\.source.installation))
         let apps = Set(shares.map(\.source.app))
@@ -99,7 +100,7 @@ struct WorkingSet {
         installations = try await tables.installations(known)
         tombstones = try await tables.tombstones(of: transactions.union(known))
         try await loadFacts(of: transactions)
-        try await tables.facts(strandedOf: Array(here.union(continued))) { row in rows[row.id] = row }
+        try await tables.facts(strandedOf: Array(parts)) { row in rows[row.id] = row }
         for share in shares { try await loadOpenExchanges(of: share) }
         let its = Set(shares.map(\.source.id))
         let sources = try await loadSpans(of: transactions, besides: its)
@@ -139,9 +140,11 @@ struct WorkingSet {
         return sources
     }
 
-    mutating func loadParts(of transactions: Set<GUID>) async throws {
-        try await loadFacts(of: transactions)
-        try await tables.facts(strandedOf: openings(of: transactions).map(\.part)) { row in rows[row.id] = row }
+    mutating func loadParts(of asked: Set<GUID>) async throws {
+        let new = asked.subtracting(transactions)
+        transactions.formUnion(new)
+        try await loadFacts(of: new)
+        try await tables.facts(strandedOf: openings(of: new).map(\.part)) { row in rows[row.id] = row }
     }
 
     func openings(of transactions: Set<GUID>) -> [(part: FactID, content: Fact.Opened)] {
@@ -153,9 +156,9 @@ struct WorkingSet {
         }
     }
 
-    /// Loads what loaded facts of some transactions need, but no arrivals. Returns their sources.
-    mutating func loadRest(of transactions: Set<GUID>) async throws -> [GUID: DatabaseBooks.Source] {
-        let tables = tables
+    /// Loads what loaded facts of transactions need, but no arrivals. Returns their sources.
+    mutating func loadRest() async throws -> [GUID: DatabaseBooks.Source] {
+        let (tables, transactions) = (tables, transactions)
         async let names = tables.names()
         async let spans = tables.spans(of: transactions)
         let sources = try await tables.sources(Set(rows.keys.lazy.map(\.source)))
@@ -201,19 +204,15 @@ struct WorkingSet {
 
     /// Loads exchanges that end outside any transaction; returns the transactions of facts that came before their opening.
     private mutating func loadOpeningsOfUnplaced() async throws -> [GUID] {
-        var (exchanges, parts): (Set<FactID>, Set<FactID>) = ([], [])
-        for row in rows.values where row.transaction == nil {
-            if row.fact.part != 0 {
-                parts.insert(FactID(source: row.source, sequence: row.fact.part))
-            }
-            if case .exchangeClosed(let content) = row.fact.content {
-                exchanges.insert(FactID(source: row.source, sequence: content.exchange))
-            }
+        let stranded = try await tables.stranded(among: rows.values)
+        let exchanges = rows.values.compactMap { row -> FactID? in
+            guard row.transaction == nil, case .exchangeClosed(let content) = row.fact.content else { return nil }
+            return FactID(source: row.source, sequence: content.exchange)
         }
-        try await tables.unplacedFacts(Array(exchanges.subtracting(rows.keys)), by: "sequence") { row in
+        try await tables.unplacedFacts(Array(Set(exchanges).subtracting(rows.keys)), by: "sequence") { row in
             rows[row.id] = row
         }
-        return try await tables.stranded(Array(parts)).map(\.transaction)
+        return stranded.map(\.transaction)
     }
 
     private mutating func loadFacts(of transactions: Set<GUID>) async throws {
@@ -225,7 +224,7 @@ struct WorkingSet {
     private mutating func loadFacts(where condition: String) async throws {
         try await tables.facts(where: condition) { row in if rows.count <= factLimit { rows[row.id] = row } }
         // The client would report another error for one that is thrown while it reads.
-        if rows.count > factLimit { throw TransactionLoader.TooMuch() }
+        if rows.count > factLimit { throw WorkingSet.TooMuch() }
     }
 
     /// Loads facts outside transactions that a device has erased; returns the transactions of all that it has erased.
@@ -263,13 +262,9 @@ struct WorkingSet {
     /// Loads facts that belong to no known transaction.
     mutating func loadOutsideTransactions() async throws {
         try await loadUnplaced(where: "1")
-        let parts = Set(
-            rows.values.filter { $0.transaction == nil && $0.fact.part != 0 }.map {
-                FactID(source: $0.source, sequence: $0.fact.part)
-            })
         // These came before their opening, and are in the row of its transaction.
-        let known = Set(try await tables.stranded(Array(parts)).map(\.id))
-        rows = rows.filter { !known.contains(FactID(source: $0.key.source, sequence: $0.value.fact.part)) }
+        let stranded = Set(try await tables.stranded(among: rows.values).map(\.id))
+        rows = rows.filter { !stranded.contains($0.value.part) }
     }
 
     /// Loads facts that are stored without a transaction. `condition` is SQL.

@@ -72,11 +72,11 @@ import WaybillTesting
         }
         let set = TransactionSet(id: GUID(), sources: [recorder.share(recorder.facts)])
         _ = try await store.add(ReceivedSet(set, received: Date(timeIntervalSince1970: 1_800_000_000)))
-        await #expect(throws: TransactionLoader.TooMuch.self) {
-            var loader = TransactionLoader(store.tables, factLimit: 3)
-            _ = try await loader.store(listing: [transaction])
+        await #expect(throws: WorkingSet.TooMuch.self) {
+            var set = WorkingSet(store.tables, factLimit: 3)
+            try await set.loadWithFamily([transaction])
         }
-        await #expect(throws: TransactionLoader.TooMuch.self) {
+        await #expect(throws: WorkingSet.TooMuch.self) {
             _ = try await WorkingSet(store.tables, factLimit: 3) { try await $0.loadOutsideTransactions() }
         }
     }

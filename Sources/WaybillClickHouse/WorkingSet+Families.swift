@@ -3,75 +3,36 @@ import WaybillCore
 import WaybillQueries
 import WaybillStore
 
-/// Loads a transaction with its family, and with other exchanges of its clients, which align the clocks.
-struct TransactionLoader {
-    /// Too many facts are needed, or rows lack something.
-    struct TooMuch: Error {}
+/// Transactions with their families, and with other exchanges of their clients, which align the clocks.
+extension WorkingSet {
+    static let factsOfFamilies = 200_000
+    private static let (transactionLimit, exchangeCount) = (10_000, 300)
 
-    private let tables: ClickHouseTables
-    private var loaded: Set<GUID> = []
-    private var listed: Set<GUID> = []
-    private var facts: WorkingSet
-
-    private static let (transactionLimit, factLimit) = (10_000, 200_000)
-    private static let exchangeCount = 300
-
-    init(_ tables: ClickHouseTables, factLimit: Int = Self.factLimit) {
-        self.tables = tables
-        facts = WorkingSet(tables, factLimit: factLimit)
-    }
-
-    /// - Throws: ``TooMuch``, or ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
-    mutating func store(of transactions: [GUID]) async throws -> StoreThread<MemoryStore> {
-        _ = try await related(to: Set(transactions))
-        return try await store(of: Set(transactions))
-    }
-
-    /// Loads transactions with all that their spans refer to, and returns their IDs.
-    mutating func related(to asked: Set<GUID>) async throws -> Set<GUID> {
+    /// Loads transactions with all that their spans refer to.
+    mutating func loadRelated(to asked: Set<GUID>) async throws {
         try await loadWithFamily(asked)
         for (exchange, time) in causes(of: asked) { try await loadExchanges(of: exchange.source, around: time) }
-        return loaded
     }
 
-    /// Loads more transactions, and compares no clocks.
-    mutating func store(listing transactions: Set<GUID>) async throws -> StoreThread<MemoryStore> {
-        let new = transactions.subtracting(listed)
-        listed.formUnion(new)
-        try await loadWithFamily(new)
-        return try await store(of: listed)
-    }
-
-    private mutating func loadWithFamily(_ transactions: Set<GUID>) async throws {
-        try await load(transactions)
-        try await loadFamily(of: transactions)
-    }
-
-    private mutating func load(_ transactions: Set<GUID>) async throws {
-        let new = transactions.subtracting(loaded)
-        loaded.formUnion(new)
-        try await facts.loadParts(of: new)
-    }
-
-    // MARK: Family
-
-    private mutating func loadFamily(of asked: Set<GUID>) async throws {
+    /// Loads transactions, and compares no clocks.
+    mutating func loadWithFamily(_ asked: Set<GUID>) async throws {
+        try await loadParts(of: asked)
         var above: Set<GUID> = []
-        var next = Set(facts.openings(of: asked).compactMap(\.content.parent)).subtracting(asked)
+        var next = Set(openings(of: asked).compactMap(\.content.parent)).subtracting(asked)
         for _ in 0...ParentWalk.limit where !next.isEmpty {
-            try await load(next)
+            try await loadParts(of: next)
             above.formUnion(next)
-            next = Set(facts.openings(of: next).compactMap(\.content.parent)).subtracting(above).subtracting(asked)
+            next = Set(openings(of: next).compactMap(\.content.parent)).subtracting(above).subtracting(asked)
         }
         // Ancestors show how many children they have.
         var (level, beside, met) = (asked, above, asked.union(above))
         for _ in 0...ParentWalk.limit where !level.isEmpty {
             let children = try await tables.children(of: level.union(beside))
-            try await load(Set(children.map(\.id)))
+            try await loadParts(of: Set(children.map(\.id)))
             level = Set(children.filter { level.contains($0.parent) }.map(\.id)).subtracting(met)
             met.formUnion(level)
             beside = []
-            if loaded.count > Self.transactionLimit { throw TooMuch() }
+            if transactions.count > Self.transactionLimit { throw TooMuch() }
         }
     }
 
@@ -79,8 +40,8 @@ struct TransactionLoader {
 
     /// The exchanges that caused parts, with their opening times by their sources' clocks.
     private func causes(of asked: Set<GUID>) -> [(exchange: FactID, time: Int64)] {
-        Set(facts.openings(of: asked).compactMap(\.content.cause)).compactMap { cause in
-            facts.rows[cause].map { (cause, $0.fact.atMicroseconds) }
+        Set(openings(of: asked).compactMap(\.content.cause)).compactMap { cause in
+            rows[cause].map { (cause, $0.fact.atMicroseconds) }
         }
     }
 
@@ -91,20 +52,17 @@ struct TransactionLoader {
             found += try await tables.exchanges(
                 of: source, times, isBackwards: isBackwards, limit: Self.exchangeCount)
         }
-        let unplaced = found.filter { $0.transaction == nil }
-        var transactions = Set(found.compactMap(\.transaction))
-        let parts = Set(unplaced.filter { $0.fact.part > 0 }.map { FactID(source: source, sequence: $0.fact.part) })
-        transactions.formUnion(try await tables.stranded(Array(parts)).map(\.transaction))
         // Exchanges outside of transactions count among the nearest, too.
-        for row in unplaced { facts.rows[row.id] = row }
-        try await load(transactions)
+        for row in found where row.transaction == nil { rows[row.id] = row }
+        let stranded = try await tables.stranded(among: found)
+        try await loadParts(of: Set(found.compactMap(\.transaction) + stranded.map(\.transaction)))
     }
 
     /// - Parameter asked: Transactions that must be whole.
-    private func store(of asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
-        var loading = facts
-        try await loading.loadTombstones()
-        let sources = try await loading.loadRest(of: loaded)
+    /// - Throws: ``DatabaseBooks/Incomplete`` if a server lacks facts of the sources.
+    mutating func memory(whole asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        try await loadTombstones()
+        let sources = try await loadRest()
         // Without a quorum, a server may lack parts.
         let doubtful = tables.keepsRows ? [] : Array(sources.keys)
         let counts = try await tables.factCounts(of: doubtful)
@@ -113,16 +71,34 @@ struct TransactionLoader {
         }
         func isExpected(_ fact: FactID) -> Bool { sources[fact.source]?.expected.contains(fact.sequence) == true }
         // They may lack no fact between the first and the last one, and none that has arrived since.
-        let its = facts.rows.filter { isExpected($0.key) && $0.value.transaction.map(asked.contains) == true }
-        for fact in try await tables.facts(of: loaded, asked, between: Array(its.values))
-        where facts.rows[fact] == nil && isExpected(fact) {
+        let its = rows.filter { isExpected($0.key) && $0.value.transaction.map(asked.contains) == true }
+        for fact in try await tables.facts(of: transactions, asked, between: Array(its.values))
+        where rows[fact] == nil && isExpected(fact) {
             throw DatabaseBooks.Incomplete()
         }
-        return try await loading.memory()
+        return try await memory()
     }
 }
 
 extension ClickHouseTables {
+    func memory(ofRelatedTo asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        var set = WorkingSet(self, factLimit: WorkingSet.factsOfFamilies)
+        try await set.loadRelated(to: asked)
+        return try await set.memory(whole: asked)
+    }
+
+    func memory(listing asked: Set<GUID>) async throws -> StoreThread<MemoryStore> {
+        var set = WorkingSet(self, factLimit: WorkingSet.factsOfFamilies)
+        try await set.loadWithFamily(asked)
+        return try await set.memory(whole: asked)
+    }
+
+    func related(to asked: Set<GUID>) async throws -> Set<GUID> {
+        var set = WorkingSet(self, factLimit: WorkingSet.factsOfFamilies)
+        try await set.loadRelated(to: asked)
+        return set.transactions
+    }
+
     func transactions(with code: SupportCode, limit: Int) async throws(WaybillError) -> [GUID] {
         let its = RowConditions.has(code, "tx")
         return try await ids("SELECT tx FROM facts WHERE \(its) GROUP BY tx ORDER BY tx LIMIT \(limit)")
