@@ -90,11 +90,18 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
-    /// Most pages are among the first of the next transactions.
+    /// Has most pages.
     private static let nearCount = 8_192
 
     func transactions(
         where condition: String, _ order: TransactionFilter.Order, limit: Int, behind cursor: ListCursor?
+    ) async throws(WaybillError) -> [GUID] {
+        let near = try await endOfNear(order, behind: cursor)
+        return try await transactions(where: condition, order, limit: limit, behind: cursor, near: near)
+    }
+
+    func transactions(
+        where condition: String, _ order: TransactionFilter.Order, limit: Int, behind cursor: ListCursor?, near: Int64?
     ) async throws(WaybillError) -> [GUID] {
         let columns = [order.sql, "source_ranks[1]", "sequence"]
         let behind = cursor.map { " AND \(Self.isBehind($0, columns))" } ?? ""
@@ -104,36 +111,57 @@ extension ClickHouseTables {
             try await transactions(where: "\(condition)\(behind)\(bounds) ORDER BY \(sorted) LIMIT \(limit)")
         }
         guard isCurrent else { return try await first(limit) }
-        let (near, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
-        /// Finds the last one's value first: without `FINAL`, servers read one column, of few rows with an index.
+        let (before, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
+        /// Finds candidates first: without `FINAL`, servers read one column, of few rows with an index.
         func first(_ limit: Int, by column: String, _ bounds: String) async throws(WaybillError) -> [GUID] {
             // Some rows may be outdated.
             let count = limit + 16
-            let values = try await client.rows(
+            let rows = try await client.rows(
                 """
-                SELECT \(column) FROM transactions WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
+                SELECT \(column), tx FROM transactions WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
                 ORDER BY \(column) \(direction) LIMIT \(count)
                 """, reading
-            ) { row in try row.integer(Int64.self) }
-            guard let last = values.last else { return [] }
-            let found = try await first(limit, "\(bounds) AND \(columns[0]) \(near) \(last)")
-            return found.count < limit && values.count == count ? try await first(limit, bounds) : found
+            ) { row in (value: try row.integer(Int64.self), id: try row.guid()) }
+            guard let last = rows.last?.value else { return [] }
+            let isAll = rows.count < count
+            // More rows may have the last value.
+            let certain = isAll ? rows : rows.filter { $0.value != last }
+            let found = try await first(
+                limit,
+                isAll || certain.count >= limit
+                    ? "\(bounds) AND tx IN (\(Self.list(certain.map(\.id))))"
+                    : "\(bounds) AND \(columns[0]) \(before) \(last)")
+            return found.count < limit && !isAll ? try await first(limit, bounds) : found
         }
         var found: [GUID] = []
         switch order {
         case .newest, .oldest:
-            guard let far = try await end(of: Self.nearCount, order, behind: cursor) else {
-                return try await first(limit)
-            }
-            found = try await first(limit, " AND begun_us \(near) \(far)")
+            guard let near else { return try await first(limit) }
+            found = try await first(limit, " AND begun_us \(before) \(near)")
             guard found.count < limit else { return found }
-            found += try await first(limit - found.count, by: "begun_us", " AND begun_us \(beyond) \(far)")
+            var rest = " AND begun_us \(beyond) \(near)"
+            // If as many of the next ones pass, these are enough.
+            let next = Self.nearCount * 2 * limit / max(1, found.count)
+            if next <= Self.nearCount * 16, let end = try await end(of: next, order, behind: cursor) {
+                found += try await first(limit - found.count, "\(rest) AND begun_us \(before) \(end)")
+                guard found.count < limit else { return found }
+                rest = " AND begun_us \(beyond) \(end)"
+            }
+            found += try await first(limit - found.count, by: "begun_us", rest)
         case .longest, .shortest:
             found = try await first(limit, by: order.sql, " AND closed != 0")
             guard found.count < limit else { return found }
             found += try await first(limit - found.count, " AND closed = 0")
         }
         return found
+    }
+
+    /// Returns the last time that is near in a list by time; `nil` if there is none.
+    func endOfNear(_ order: TransactionFilter.Order, behind cursor: ListCursor?) async throws(WaybillError) -> Int64? {
+        switch order {
+        case .newest, .oldest: isCurrent ? try await end(of: Self.nearCount, order, behind: cursor) : nil
+        case .longest, .shortest: nil
+        }
     }
 
     /// Returns the time of a transaction so many places behind; `nil` if there are fewer.

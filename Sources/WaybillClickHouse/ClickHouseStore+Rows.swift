@@ -106,8 +106,10 @@ extension ClickHouseStore {
     func emptyReason(
         _ filter: TransactionFilter, _ current: CurrentRows, isNone: Bool = false
     ) async throws -> EmptyReason.Found {
+        let near = try await tables.endOfNear(.newest, behind: nil)
         func latest(_ limit: Int, of filter: TransactionFilter) async throws -> [GUID] {
-            try await tables.transactions(where: current.sql(filter), .newest, limit: limit, behind: nil)
+            try await tables.transactions(
+                where: current.sql(filter), .newest, limit: limit, behind: nil, near: near)
         }
         var (everywhere, joined) = (TransactionFilter(), filter)
         (everywhere.beginner, joined.beginner) = (.any, .unknown)
@@ -140,7 +142,7 @@ extension ClickHouseStore {
         if filter.useCase != nil, found.passing.count == 2 {
             found.useCases = Set(try await tables.useCases(where: current.sql(filters[0])))
         }
-        if let (name, before) = EmptyReason.attribute(filter, passing: found.passing) {
+        if let (name, before) = EmptyReason.attribute(filter, passing: found.passing), found.attributes.contains(name) {
             var here = before
             here.conditions.append(.attribute(name, value: nil))
             found.values = try await tables.values(of: name, in: latest(EmptyReason.countLimit, of: here))
