@@ -90,7 +90,7 @@ extension ClickHouseStore {
 }
 
 extension ClickHouseTables {
-    /// Has most pages.
+    /// Most pages are among so many next transactions.
     private static let nearCount = 8_192
 
     func transactions(
