@@ -11,7 +11,7 @@ struct AgentMessage: Decodable {
         /// The version of a client that begins with `initialize`.
         var protocolVersion: String?
         var name: String?
-        var arguments: [String: AgentValue]?
+        var arguments: AgentValue.Members?
         var meta: Meta?
 
         private enum CodingKeys: String, CodingKey {
@@ -31,12 +31,14 @@ struct AgentMessage: Decodable {
 
 /// A value in JSON.
 enum AgentValue: Codable, Sendable {
+    typealias Members = [String: AgentValue]
+
     case null
     case flag(Bool)
     case number(Int64)
     case text(String)
     case list([AgentValue])
-    case object([String: AgentValue])
+    case object(Members)
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -49,7 +51,7 @@ enum AgentValue: Codable, Sendable {
         } else if let words = try? container.decode([String].self) {
             self = .texts(words)
         } else {
-            self = .object(try container.decode([String: AgentValue].self))
+            self = .object(try container.decode(Members.self))
         }
     }
 

@@ -9,7 +9,7 @@ import WaybillQueries
 struct AgentTool: Sendable {
     let name: String
     let description: String
-    let properties: [String: AgentValue]
+    let properties: AgentValue.Members
     let required: [String]
 
     var value: AgentValue {
@@ -26,7 +26,7 @@ struct AgentTool: Sendable {
     }
 
     private static func text(_ description: String, _ values: [String]? = nil) -> AgentValue {
-        var members: [String: AgentValue] = ["type": "string", "description": .text(description)]
+        var members: AgentValue.Members = ["type": "string", "description": .text(description)]
         members["enum"] = values.map(AgentValue.texts)
         return .object(members)
     }
@@ -82,7 +82,7 @@ struct AgentTool: Sendable {
 
     private static let cursor = text("The cursor of the answer before, to read on.")
 
-    private static let filter: [String: AgentValue] = [
+    private static let filter: AgentValue.Members = [
         "filter": text(
             "Terms such as: useCase:checkout outcome:failed error:401 took>2s version:1.4 event:paid attribute:variant=B"
         ),
@@ -115,7 +115,7 @@ struct AgentTools {
 
     init(store: any ExportingStore) { self.store = store }
 
-    mutating func call(_ tool: AgentTool, _ arguments: [String: AgentValue]) async -> [String: AgentValue] {
+    mutating func call(_ tool: AgentTool, _ arguments: AgentValue.Members) async -> AgentValue.Members {
         do {
             if case .text(let cursor)? = arguments["cursor"], cursor.hasPrefix("part:") { return try part(at: cursor) }
             return try await page(of: tool, arguments)
@@ -129,19 +129,17 @@ struct AgentTools {
         }
     }
 
-    private static func mistake(_ message: String) -> [String: AgentValue] {
+    private static func mistake(_ message: String) -> AgentValue.Members {
         result("Nothing was answered, for this reason:", String(message.printableLines.prefix(4_000)), isError: true)
     }
 
     /// - Parameter note: A sentence by Waybill, separate from recorded text.
-    private static func result(_ note: String, _ recorded: String, isError: Bool = false) -> [String: AgentValue] {
+    private static func result(_ note: String, _ recorded: String, isError: Bool = false) -> AgentValue.Members {
         let content: AgentValue = [["type": "text", "text": .text(note)], ["type": "text", "text": .text(recorded)]]
         return ["resultType": "complete", "content": content, "isError": .flag(isError)]
     }
 
-    private mutating func page(of tool: AgentTool, _ arguments: [String: AgentValue]) async throws -> [String:
-        AgentValue]
-    {
+    private mutating func page(of tool: AgentTool, _ arguments: AgentValue.Members) async throws -> AgentValue.Members {
         let names = tool.properties.keys.sorted()
         for name in arguments.keys.sorted() where !names.contains(name) {
             throw WaybillError(
@@ -164,9 +162,7 @@ struct AgentTools {
         }
     }
 
-    private mutating func ask(_ question: String, _ arguments: [String: AgentValue]) async throws -> [String:
-        AgentValue]
-    {
+    private mutating func ask(_ question: String, _ arguments: AgentValue.Members) async throws -> AgentValue.Members {
         // A word that begins with a dash would be an option of the command `ask` itself.
         guard Ask.configuration.subcommands.contains(where: { $0._commandName == question }) else {
             throw WaybillError(.setting, "There is no question “\(question)”.")
@@ -179,7 +175,7 @@ struct AgentTools {
     }
 
     /// Halves the page until it fits.
-    private mutating func list(_ arguments: [String: AgentValue]) async throws -> [String: AgentValue] {
+    private mutating func list(_ arguments: AgentValue.Members) async throws -> AgentValue.Members {
         var arguments = arguments
         var limit = Int(arguments["limit"]?.text ?? "20") ?? 0
         while true {
@@ -196,7 +192,7 @@ struct AgentTools {
         }
     }
 
-    private mutating func show(_ key: String) async throws -> [String: AgentValue] {
+    private mutating func show(_ key: String) async throws -> AgentValue.Members {
         guard key.contains(":") else { return try bounded(try await store.transaction(key)) }
         return try bounded(try await store.exchange(key))
     }
@@ -207,11 +203,11 @@ struct AgentTools {
         return String(decoding: bytes, as: UTF8.self).printable
     }
 
-    private mutating func bounded(_ value: some Encodable & Redactable) throws -> [String: AgentValue] {
+    private mutating func bounded(_ value: some Encodable & Redactable) throws -> AgentValue.Members {
         try bounded(try json(value))
     }
 
-    private mutating func bounded(_ text: String) throws -> [String: AgentValue] {
+    private mutating func bounded(_ text: String) throws -> AgentValue.Members {
         guard text.utf8.count > Self.byteLimit - Self.note.utf8.count else { return Self.result(Self.note, text) }
         guard text.utf8.count <= Self.heldByteLimit else {
             throw WaybillError(.setting, "The answer has \(text.utf8.count) bytes. Ask for less, with a filter.")
@@ -222,7 +218,7 @@ struct AgentTools {
     }
 
     /// Returns a part of a long answer, which stays the same while the store changes.
-    private func part(at cursor: String) throws -> [String: AgentValue] {
+    private func part(at cursor: String) throws -> AgentValue.Members {
         let words = cursor.split(separator: ":").dropFirst().map { Int($0) }
         guard words.count == 2, let number = words[0], let start = words[1],
             let text = held.first(where: { $0.number == number })?.text, text.indices.contains(start)
@@ -239,7 +235,7 @@ struct AgentTools {
     }
 }
 
-extension [String: AgentValue] {
+extension AgentValue.Members {
     /// The words of a command line. Each value is joined with its option, because it must not become an option.
     fileprivate var words: [String] {
         let options = filter { $0.key != "filter" }.sorted { $0.key < $1.key }.compactMap { name, value -> String? in

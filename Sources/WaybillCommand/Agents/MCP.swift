@@ -139,7 +139,7 @@ struct AgentServer {
         }
     }
 
-    private static let introduction: [String: AgentValue] = [
+    private static let introduction: AgentValue.Members = [
         "capabilities": ["tools": [:]],
         "serverInfo": ["name": "waybill", "version": .text(WaybillCommand.configuration.version)],
         "instructions": """
@@ -150,19 +150,19 @@ struct AgentServer {
     ]
 
     /// Clients may keep such answers as long as the process lives.
-    private static let lasting: [String: AgentValue] = [
+    private static let lasting: AgentValue.Members = [
         "resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private",
     ]
 
-    private func success(_ id: AgentValue, _ result: [String: AgentValue]...) throws -> [UInt8] {
-        let members: [String: AgentValue] = result.reduce(into: [:]) { $0.merge($1) { $1 } }
+    private func success(_ id: AgentValue, _ result: AgentValue.Members...) throws -> [UInt8] {
+        let members: AgentValue.Members = result.reduce(into: [:]) { $0.merge($1) { $1 } }
         return try encoded(["jsonrpc": "2.0", "id": id, "result": .object(members)])
     }
 
     private func failure(
         _ id: AgentValue, _ code: AgentFailure, _ message: String, _ data: AgentValue? = nil
     ) throws -> [UInt8] {
-        var error: [String: AgentValue] = ["code": .number(code.rawValue), "message": .text(message)]
+        var error: AgentValue.Members = ["code": .number(code.rawValue), "message": .text(message)]
         error["data"] = data
         return try encoded(["jsonrpc": "2.0", "id": id, "error": .object(error)])
     }
