@@ -105,7 +105,8 @@ extension ClickHouseStore {
         if page.rows.isEmpty, cursor == nil {
             let count = try await thread.run { (memory) throws in try memory.reader.exchangeCount() }
             let others = reading.readsOthers ? 0 : try await exchangeCountOutside()
-            page.whyEmpty = StoreReader.whyNone(of: count + others + (try await tables.exchangeCount(reading.current)))
+            page.whyEmpty = StoreReader.whyNone(
+                of: count &+ others &+ (try await tables.exchangeCount(reading.current)))
         }
         return page
     }

@@ -113,13 +113,13 @@ extension ClickHouseTables {
         guard isCurrent else { return try await first(limit) }
         let (before, beyond) = order.isDescending ? (">=", "<") : ("<=", ">")
         /// Finds candidates first: without `FINAL`, servers read one column, of few rows with an index.
-        func first(_ limit: Int, by column: String, _ bounds: String) async throws(WaybillError) -> [GUID] {
+        func firstCandidates(_ limit: Int, _ bounds: String) async throws(WaybillError) -> [GUID] {
             // Some rows may be outdated.
             let count = limit + 16
             let rows = try await client.rows(
                 """
-                SELECT \(column), tx FROM transactions WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
-                ORDER BY \(column) \(direction) LIMIT \(count)
+                SELECT \(order.sql), tx FROM transactions WHERE gone = 0 AND \(condition)\(behind)\(bounds) \
+                ORDER BY \(order.sql) \(direction) LIMIT \(count)
                 """, reading
             ) { row in (value: try row.integer(Int64.self), id: try row.guid()) }
             guard let last = rows.last?.value else { return [] }
@@ -130,7 +130,7 @@ extension ClickHouseTables {
                 limit,
                 isAll || certain.count >= limit
                     ? "\(bounds) AND tx IN (\(Self.list(certain.map(\.id))))"
-                    : "\(bounds) AND \(columns[0]) \(before) \(last)")
+                    : "\(bounds) AND \(order.sql) \(before) \(last)")
             return found.count < limit && !isAll ? try await first(limit, bounds) : found
         }
         var found: [GUID] = []
@@ -147,9 +147,9 @@ extension ClickHouseTables {
                 guard found.count < limit else { return found }
                 rest = " AND begun_us \(beyond) \(end)"
             }
-            found += try await first(limit - found.count, by: "begun_us", rest)
+            found += try await firstCandidates(limit - found.count, rest)
         case .longest, .shortest:
-            found = try await first(limit, by: order.sql, " AND closed != 0")
+            found = try await firstCandidates(limit, " AND closed != 0")
             guard found.count < limit else { return found }
             found += try await first(limit - found.count, " AND closed = 0")
         }

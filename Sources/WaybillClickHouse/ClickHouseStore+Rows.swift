@@ -75,7 +75,9 @@ extension ClickHouseStore {
         guard answer.whyEmpty != nil else { return answer }
         let found = try await emptyReason(selection.transactions, current)
         var exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(current)
-        if case .network = question, case .none = selection.others { exchangeCount += try await exchangeCountOutside() }
+        if case .network = question, case .none = selection.others {
+            exchangeCount &+= try await exchangeCountOutside()
+        }
         let reason = try await thread.run { (memory) throws in
             try EmptyReason(selection.transactions, found, memory.reader)
         }

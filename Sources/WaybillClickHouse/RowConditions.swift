@@ -24,7 +24,7 @@ struct RowConditions: Sendable {
         return (["1"] + conditions.map { "(\(sql(of: $0, subject)))" } + together).joined(separator: " AND ")
     }
 
-    /// SQL for an index.
+    /// SQL that follows from conditions on an event and an outcome, for an index.
     private func unsuccessful(_ conditions: [FilterCondition]) -> [String] {
         let outcomes = conditions.compactMap {
             if case .outcome(let outcomes) = $0 { Self.stored(outcomes) } else { nil }
