@@ -48,21 +48,22 @@ struct PointMatcher {
         var names: [Int] = []
         var unknown = UnknownNames()
         for point in points {
-            guard case .event(let name) = point else {
-                names.append(point == .begun ? TimePoint.begun : TimePoint.finished)
-                continue
+            switch point {
+            case .begun: names.append(TimePoint.begun)
+            case .finished: names.append(TimePoint.finished)
+            case .event(let name):
+                guard useCase != nil else {
+                    throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
+                }
+                let found = try sources.codes(named: name)
+                if found.isEmpty {
+                    if unknown.known.isEmpty { unknown.known = try Self.known(context.connection) }
+                    guard context.isPartial else { throw .unknown(event: name, unknown.known) }
+                    unknown.unknown.append(name)
+                }
+                codes.formUnion(found)
+                names.append(sources.number(of: name))
             }
-            guard useCase != nil else {
-                throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
-            }
-            let found = try sources.codes(named: name)
-            if found.isEmpty {
-                if unknown.known.isEmpty { unknown.known = try Self.known(context.connection) }
-                guard context.isPartial else { throw .unknown(event: name, unknown.known) }
-                unknown.unknown.append(name)
-            }
-            codes.formUnion(found)
-            names.append(sources.number(of: name))
         }
         self.codes = codes
         self.names = names
