@@ -51,10 +51,7 @@ public struct Inspector: Sendable {
     /// - Returns: The response; for `HEAD` the same as for `GET`.
     public func respond(to request: InspectorRequest) async -> InspectorResponse {
         guard let route = InspectorRoute(request), !route.isControl || access.controls != nil else {
-            return .message(
-                .notFound("There is nothing at \(request.root)\(request.path)."),
-                depth: request.path.count { $0 == "/" },
-                hasControls: access.controls != nil)
+            return .nothing(at: request.path, below: request.root, hasControls: access.controls != nil)
         }
         do {
             return try await response(to: request, route)
@@ -74,7 +71,7 @@ public struct Inspector: Sendable {
     }
 
     private func message(_ problem: InspectorProblem, _ route: InspectorRoute) -> InspectorResponse {
-        var response = InspectorResponse.message(problem, depth: route.depth, hasControls: access.controls != nil)
+        var response = InspectorResponse.message(problem, root: route.root, hasControls: access.controls != nil)
         response.fields.merge(problem.fields) { ours, _ in ours }
         response.failure = problem.failure
         return response
@@ -87,13 +84,14 @@ public struct Inspector: Sendable {
         if let response = try request.choosingZone(route) { return response }
         func store() async throws -> InspectedStore {
             var store = try await access.store(for: request)
-            store.frame.show(address, in: request.zone)
+            store.frame.show(route, address, in: request.zone)
             return store
         }
         func controls() throws -> InspectorControls {
-            guard let controls = access.controls else {
+            guard var controls = access.controls else {
                 throw InspectorProblem.notFound("Nothing can be changed here.")
             }
+            controls.root = route.root
             return controls
         }
         return switch route {
@@ -144,8 +142,7 @@ extension Inspector {
         guard route.isPage else { return .page(InspectorFrame.loginPage(to: ""), status: 401) }
         let asked = request.path.split(separator: "/").joined(separator: "/")
         let destination = LoginDestination(asked + (request.query.isEmpty ? "" : "?\(request.query)"))
-        let root = String(repeating: "../", count: max(0, route.depth - 1))
-        return .seeOther("\(root)login?to=\(ListAddress.encoded(destination.path))")
+        return .seeOther("\(route.root)login?to=\(ListAddress.encoded(destination.path))")
     }
 
     private func loginPage(_ address: ListAddress) throws(InspectorProblem) -> InspectorResponse {
@@ -218,10 +215,6 @@ struct ManagerAccess: InspectorAccess {
         return InspectedStore(
             name: app, store: store, clock: settings.options.clock, redactor: redactor, hasControls: hasControls)
     }
-
-    func logIn(token: String) -> String? { nil }
-
-    func logOut(session: String) {}
 }
 
 package protocol InspectorAccess: Sendable {
@@ -250,6 +243,10 @@ extension InspectorAccess {
     package var hasLogin: Bool { true }
 
     package var controls: InspectorControls? { nil }
+
+    package func logIn(token: String) -> String? { nil }
+
+    package func logOut(session: String) {}
 }
 
 extension InspectorProblem {
@@ -268,8 +265,4 @@ struct LocalAccess: InspectorAccess {
         }
         return store
     }
-
-    func logIn(token: String) -> String? { nil }
-
-    func logOut(session: String) {}
 }

@@ -93,7 +93,7 @@ public struct InspectorResponse: Sendable {
         self.body = body
         // With `no-referrer`, browsers would send forms without an origin.
         fields = [
-            "Cache-Control": "no-store", "Content-Security-Policy": InspectorPage.policy,
+            "Cache-Control": "no-store", "Content-Security-Policy": InspectorFrame.policy,
             "X-Content-Type-Options": "nosniff",
             "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
             "Referrer-Policy": "same-origin",
@@ -148,14 +148,17 @@ extension InspectorResponse {
         return response
     }
 
-    static func message(_ problem: InspectorProblem, depth: Int, hasControls: Bool = false) -> InspectorResponse {
-        let frame = InspectorFrame(store: "", isLoggedIn: false, hasControls: hasControls)
-        return .page(
-            frame.message(problem.title, problem.detail, depth: max(1, depth)), status: problem.status)
+    static func message(_ problem: InspectorProblem, root: String, hasControls: Bool = false) -> InspectorResponse {
+        let frame = InspectorFrame(store: "", isLoggedIn: false, hasControls: hasControls, root: root)
+        return .page(frame.message(problem.title, problem.detail), status: problem.status)
     }
 
-    package static func nothing(at path: String) -> InspectorResponse {
-        // A trailing slash denotes a folder.
-        .message(.notFound("There is nothing at \(path)."), depth: path.count { $0 == "/" })
+    /// A trailing slash of the path denotes a folder.
+    package static func nothing(at path: String, below root: String = "", hasControls: Bool = false)
+        -> InspectorResponse
+    {
+        .message(
+            .notFound("There is nothing at \(root)\(path)."),
+            root: InspectorRoute.root(depth: path.count { $0 == "/" }), hasControls: hasControls)
     }
 }

@@ -7,8 +7,11 @@ func unredacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redactor
 
 extension InspectorFrame {
     /// The frame of a page with these parameters, of which something may be wrong.
-    func at(_ items: [(name: String, value: String)], mistake: String? = nil) -> InspectorFrame {
+    func at(
+        _ items: [(name: String, value: String)], root: String = "", mistake: String? = nil
+    ) -> InspectorFrame {
         var frame = self
+        frame.root = root
         frame.address = ListAddress(items)
         frame.mistake = mistake.map(unredacted)
         return frame

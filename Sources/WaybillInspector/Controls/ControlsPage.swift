@@ -156,6 +156,7 @@ enum ControlChange: String {
 
 package struct InspectorControls: Sendable {
     let manager: TransactionManager
+    var root = ""
 
     var redactor: Redactor { manager.sources.settings?.redactor ?? Redactor() }
 
@@ -165,7 +166,7 @@ package struct InspectorControls: Sendable {
 
     private var frame: InspectorFrame {
         let app = manager.sources.settings?.describe(GUID()).app ?? ""
-        return InspectorFrame(store: app, isLoggedIn: false, hasControls: true)
+        return InspectorFrame(store: app, isLoggedIn: false, hasControls: true, root: root)
     }
 
     func page() -> InspectorResponse { .page(frame.page("Controls", .controls, main: main)) }

@@ -21,7 +21,7 @@ struct RulePage {
 
     private var title: String { isNew ? "New rule" : "Edit a rule" }
 
-    var html: HTML { frame.page(title, .controls, depth: isNew ? 2 : 3, main: main) }
+    var html: HTML { frame.page(title, .controls, main: main) }
 
     private var main: HTML {
         let told: HTML =
@@ -34,7 +34,7 @@ struct RulePage {
             <form class=rule method=post><label>Rule as JSON <textarea name=rule rows=18 maxlength=\(Self.textLimit) required \
             autocapitalize=off autocomplete=off spellcheck=false\(marks)>
             \(text)</textarea></label>\(placeholder, if: !isNew && text.contains(Redactor.placeholder))\
-            <div class=actions><button>Save</button><a class=copier rel=up href="\(isNew ? "" : "../")../controls">Cancel</a></div></form>
+            <div class=actions><button>Save</button><a class=copier rel=up href="\(frame.root)controls">Cancel</a></div></form>
             <section class="panel members"><h2>What a rule contains</h2>\
             <dl>\(Self.members.map { "<dt><code>\($0.name)</code><dd>\($0.meaning)" as HTML })</dl></section>
 

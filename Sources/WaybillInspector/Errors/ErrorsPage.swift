@@ -11,7 +11,7 @@ struct ErrorsPage {
     let frame: InspectorFrame
     private var answer: ErrorsAnswer { redacted.value }
     private var address: ListAddress { frame.address }
-    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
+    private var links: UseCaseLinks { frame.links() }
 
     var html: HTML { frame.page("Errors", .errors, main: main) }
 

@@ -12,7 +12,7 @@ struct ExchangePage {
     private var transaction: TransactionRecord? { redactedTransaction.value }
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, depth: 2, main: main) }
+    var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, main: main) }
 
     private var main: HTML {
         """

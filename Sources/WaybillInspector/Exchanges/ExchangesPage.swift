@@ -29,7 +29,7 @@ struct ExchangesPage {
         return """
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)<a href="endpoints\(ListAddress(address.items(besides: ["cursor"])).query)">By endpoint</a>\
-            \(HTML.liveBar(version), if: address.isFirstPage)</div>
+            \(frame.liveBar(version), if: address.isFirstPage)</div>
             \(terms)<p><b data-fresh>\(volume?.total ?? "")</b></p>
             \(note)\(volume?.html ?? "")\(list)\
             \(ListPaging(page: page, noun: "request", frame: frame).html)

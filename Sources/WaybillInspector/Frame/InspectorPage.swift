@@ -2,36 +2,29 @@ package import Foundation
 package import WaybillCore
 package import WaybillExport
 
+package enum InspectorTab: String {
+    case transactions = "Transactions"
+    case network = "Network"
+    case endpoints = "Endpoints"
+    case useCases = "Use cases"
+    case errors = "Errors"
+    case sources = "Sources"
+    case controls = "Controls"
+    /// Errors have the navigation and no current tab.
+    case problem
+    /// The login has no navigation.
+    case login
+}
+
 /// A page loads only its own assets, and relative addresses let it work below any path.
-package struct InspectorPage {
-    enum Tab: String {
-        case transactions = "Transactions"
-        case network = "Network"
-        case endpoints = "Endpoints"
-        case useCases = "Use cases"
-        case errors = "Errors"
-        case sources = "Sources"
-        case controls = "Controls"
-        /// Errors have the navigation and no current tab.
-        case problem
-        /// The login has no navigation.
-        case login
-    }
-
-    var title: String
-    var tab: Tab
-    /// The number of path components: 1 for `/transactions`, 2 for `/transactions/{id}`.
-    var depth: Int
-    var frame: InspectorFrame
-    var main: HTML
-
+extension InspectorFrame {
     /// Forbids inline and foreign content, and embedding (W3C, level 3).
-    package static let policy = """
+    static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
         frame-ancestors 'none'
         """
 
-    var html: HTML {
+    func page(_ title: String, _ tab: InspectorTab, main: HTML) -> HTML {
         HTMLPage(
             title: "\(title) - Waybill",
             head: """
@@ -42,31 +35,26 @@ package struct InspectorPage {
             body: """
                 <a class=skip href="#main">To the content</a>
                 \(ReportAssets.icons)\
-                <header class=top><p class=brand>Waybill</p>\(navigation)</header>
+                <header class=top><p class=brand>Waybill</p>\(navigation(tab), if: tab != .login)</header>
                 <main id=main>
                 \(main)</main>
-                \(footer)
+                \(footer(tab), if: tab != .login)
                 """
         ).html
     }
 
-    private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }
-
-    private var navigation: HTML {
-        guard tab != .login else { return "" }
-        let controls = link(.controls, "controls")
+    private func navigation(_ current: InspectorTab) -> HTML {
+        func link(_ tab: InspectorTab, _ path: HTML) -> HTML {
+            "<a href=\"\(root)\(path)\"\(" aria-current=page", if: tab == current)>\(tab.rawValue)</a>"
+        }
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
             <button type=button class=unfold popovertarget=menu>Menu</button><div id=menu popover>\
             <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.endpoints, "endpoints"))\(link(.useCases, "use-cases"))\
-            \(link(.errors, "errors"))\(link(.sources, "sources"))\(controls, if: frame.hasControls)</nav>\
-            <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
-            \(logout, if: frame.isLoggedIn)</div>
+            \(link(.errors, "errors"))\(link(.sources, "sources"))\(link(.controls, "controls"), if: hasControls)</nav>\
+            <span class=store>\(store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
+            \(logout, if: isLoggedIn)</div>
             """
-    }
-
-    private func link(_ tab: Tab, _ path: HTML) -> HTML {
-        "<a href=\"\(root)\(path)\"\(" aria-current=page", if: tab == self.tab)>\(tab.rawValue)</a>"
     }
 
     /// Examples of ``FilterExpression``.
@@ -90,19 +78,18 @@ package struct InspectorPage {
     ]
 
     /// Links to the same page in another time zone. The script offers the reader's.
-    private var zones: HTML {
+    private func zones(_ tab: InspectorTab) -> HTML {
         let own = TimeZone.current.secondsFromGMT() == 0 ? [] : [TimeZone.current.identifier]
-        let links = (["UTC"] + own).filter { $0 != frame.zoneName }.map { name in
-            " <a href=\"\(frame.address.with("zone", name))\">Show \(name)</a>." as HTML
+        let links = (["UTC"] + own).filter { $0 != zoneName }.map { name in
+            " <a href=\"\(address.with("zone", name))\">Show \(name)</a>." as HTML
         }
-        return tab == .problem || frame.zoneName == nil && own.isEmpty ? "" : "\(links)"
+        return tab == .problem || zoneName == nil && own.isEmpty ? "" : "\(links)"
     }
 
-    private var footer: HTML {
-        guard tab != .login else { return "" }
-        let zone = frame.zoneName ?? WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).zone
+    private func footer(_ tab: InspectorTab) -> HTML {
+        let zone = zoneName ?? WallTime(clock.wallMicroseconds(), in: timeZone).zone
         return """
-            <footer><p>Times in <span id=zone\(" data-chosen", if: frame.zoneName != nil)>\(zone)</span>.\(zones) \
+            <footer><p>Times in <span id=zone\(" data-chosen", if: zoneName != nil)>\(zone)</span>.\(zones(tab)) \
             Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>
             <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open<dt>n<dd>the next error\
@@ -124,6 +111,8 @@ package struct InspectorFrame: Sendable {
     private(set) var zoneName: String?
     /// The parameters of the request, which links to the same page keep.
     var address = ListAddress([])
+    /// The path to the list of transactions without its name, for example `../`.
+    var root = ""
     /// A sentence about the mistake in the parameters; `nil` without one.
     var mistake: Redacted<String>?
     /// The filter without its mistake; `nil` without a suggestion.
@@ -132,12 +121,9 @@ package struct InspectorFrame: Sendable {
     var status: Int { mistake == nil ? 200 : 400 }
 
     /// - Parameter zone: The time zone that the reader or the script chose; `nil` for that of this process.
-    mutating func show(_ address: ListAddress, in zone: ShownZone?) {
-        (self.address, timeZone, zoneName) = (address, zone?.timeZone ?? .current, zone?.name)
-    }
-
-    func page(_ title: String, _ tab: InspectorPage.Tab, depth: Int = 1, main: HTML) -> HTML {
-        InspectorPage(title: title, tab: tab, depth: depth, frame: self, main: main).html
+    mutating func show(_ route: InspectorRoute, _ address: ListAddress, in zone: ShownZone?) {
+        (root, self.address) = (route.root, address)
+        (timeZone, zoneName) = (zone?.timeZone ?? .current, zone?.name)
     }
 }
 
@@ -200,10 +186,22 @@ extension InspectorFrame {
         return InspectorFrame(store: "", isLoggedIn: false).page("Log in", .login, main: form)
     }
 
-    func message(_ title: String, _ message: String, depth: Int) -> HTML {
-        let list = "\(String(repeating: "../", count: depth - 1))transactions"
-        return page(
-            title, .problem, depth: depth,
-            main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
+    func message(_ title: String, _ message: String) -> HTML {
+        page(
+            title, .problem,
+            main: """
+                <h1>\(title)</h1>
+                <p>\(message)</p>
+                <p><a href="\(root)transactions">All transactions</a></p>
+
+                """)
+    }
+
+    /// Follows the store: the script asks for the page again after each change, and replaces what differs.
+    func liveBar(_ version: Int64) -> HTML {
+        """
+        <p class=live data-live="\(root)live?version=\(version)" hidden><output aria-live=polite></output>\
+        <button type=button>Pause</button></p>
+        """
     }
 }

@@ -122,16 +122,6 @@ struct ListChips {
     }
 }
 
-extension HTML {
-    /// Follows the store: the script asks for the page again after each change, and replaces what differs.
-    static func liveBar(_ version: Int64, root: String = "") -> HTML {
-        """
-        <p class=live data-live="\(root)live?version=\(version)" hidden><output aria-live=polite></output>\
-        <button type=button>Pause</button></p>
-        """
-    }
-}
-
 /// The links to further pages of a list, and how far its search got.
 struct ListPaging<Row: Sendable & Codable> {
     let page: RecordPage<Row>

@@ -2,30 +2,31 @@ import Foundation
 import WaybillCore
 import WaybillQueries
 
+/// A method and a path. A login may lead back to a `PAGE`.
 package enum InspectorRoute: String, CaseIterable, Sendable {
     case home = "GET /"
-    case listTransactions = "GET /transactions"
+    case listTransactions = "PAGE /transactions"
     case downloadTransactions = "GET /transactions.html"
-    case showTransaction = "GET /transactions/{id}"
+    case showTransaction = "PAGE /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
-    case compareTransactions = "GET /beside"
-    case listSessions = "GET /sessions"
-    case listExchanges = "GET /network"
-    case showExchange = "GET /network/{id}"
+    case compareTransactions = "PAGE /beside"
+    case listSessions = "PAGE /sessions"
+    case listExchanges = "PAGE /network"
+    case showExchange = "PAGE /network/{id}"
     case downloadExchange = "GET /network/{id}/{file}"
-    case listEndpoints = "GET /endpoints"
+    case listEndpoints = "PAGE /endpoints"
     case downloadEndpoints = "GET /endpoints.csv"
-    case showEndpoint = "GET /endpoint"
+    case showEndpoint = "PAGE /endpoint"
     case listTerms = "GET /terms"
-    case listUseCases = "GET /use-cases"
+    case listUseCases = "PAGE /use-cases"
     case downloadUseCases = "GET /use-cases.csv"
-    case showUseCase = "GET /use-cases/{id}"
-    case askUseCase = "GET /use-cases/{id}/{file}"
-    case listErrors = "GET /errors"
+    case showUseCase = "PAGE /use-cases/{id}"
+    case askUseCase = "PAGE /use-cases/{id}/{file}"
+    case listErrors = "PAGE /errors"
     case downloadErrors = "GET /errors.csv"
-    case listSources = "GET /sources"
-    case showSource = "GET /sources/{id}"
-    case showDelivery = "GET /delivery"
+    case listSources = "PAGE /sources"
+    case showSource = "PAGE /sources/{id}"
+    case showDelivery = "PAGE /delivery"
     case downloadDelivery = "GET /delivery/{file}"
     case follow = "GET /live"
     case loadAsset = "GET /assets/{name}"
@@ -65,25 +66,13 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// A rule contains a response body, whose characters can take nine bytes each.
     package var formLimit: Int { self == .addRule || self == .saveRule ? 1 << 20 : 8192 }
 
-    /// Whether this is a page that a login may lead back to.
-    var isPage: Bool {
-        switch self {
-        case .home, .downloadTransactions, .downloadTransaction, .downloadExchange, .downloadEndpoints,
-            .downloadUseCases, .downloadErrors,
-            .downloadDelivery, .follow, .listTerms,
-            .loadAsset,
-            .askToken, .logIn, .logOut, .showControls, .change, .newRule, .addRule, .editRule, .saveRule:
-            false
-        case .listTransactions, .showTransaction, .compareTransactions, .listSessions, .listExchanges, .showExchange,
-            .listEndpoints,
-            .showEndpoint, .listUseCases,
-            .showUseCase,
-            .askUseCase, .listErrors, .listSources, .showSource, .showDelivery:
-            true
-        }
-    }
+    var isPage: Bool { rawValue.hasPrefix("PAGE") }
 
     package var depth: Int { path.split(separator: "/").count }
+
+    var root: String { Self.root(depth: depth) }
+
+    static func root(depth: Int) -> String { String(repeating: "../", count: max(0, depth - 1)) }
 }
 
 package struct InspectorProblem: Error {
@@ -126,16 +115,14 @@ struct LoginDestination {
 
     init(_ address: ListAddress) { self.init(address["to"] ?? "") }
 
-    private static let lists = Set(
-        InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
-
     /// Other addresses become the list of transactions, to prevent open redirects.
     init(_ asked: String) {
+        let path = String(asked.prefix { $0 != "?" })
         let isOwn =
-            Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
+            InspectorRoute(InspectorRequest(path: path))?.isPage == true
             && asked.wholeMatch(of: #/[a-z-]+(/[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
-            && asked.prefix { $0 != "?" }.split(separator: "/").allSatisfy(Self.isName)
-        path = isOwn ? asked : "transactions"
+            && path.split(separator: "/").allSatisfy(Self.isName)
+        self.path = isOwn ? asked : "transactions"
     }
 
     /// Browsers treat `%2e%2e` as `..`.

@@ -11,7 +11,7 @@ struct SessionsPage {
     private var address: ListAddress { frame.address }
     private var page: RecordPage<TransactionSummary> { redacted.value }
     private var list: SessionList { redactedList.value }
-    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1, besides: ["use_case"]) }
+    private var links: UseCaseLinks { frame.links(keeping: ["use_case"]) }
 
     var html: HTML { frame.page("Sessions", .transactions, main: main) }
 

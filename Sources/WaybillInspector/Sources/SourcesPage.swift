@@ -88,20 +88,20 @@ struct SourcePage {
     private var record: SourceRecord { redacted.value }
     private var details: SourceDetails { redactedDetails.value }
 
-    var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, depth: 2, main: main) }
+    var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, main: main) }
 
     private var bar: LedgerBar { LedgerBar(record) }
+    private var links: UseCaseLinks { UseCaseLinks(root: frame.root, parameters: []) }
 
     private var main: HTML {
-        let links = UseCaseLinks(ListAddress([]), depth: 2)
-        return """
-            <nav class=around aria-label="Around it"><a rel=up href="../sources">All sources</a></nav>
-            <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(end)</em></h1>
-            \(ValueMenu.attributes(record.attributes, links).html, if: !record.attributes.isEmpty)<dl>\(cells)</dl>
-            <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button></header>
-            <div class=panels>\(ledger)\(gaps)\(clocks)\(transactions)</div>
+        """
+        <nav class=around aria-label="Around it"><a rel=up href="../sources">All sources</a></nav>
+        <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(end)</em></h1>
+        \(ValueMenu.attributes(record.attributes, links).html)<dl>\(cells)</dl>
+        <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button></header>
+        <div class=panels>\(ledger)\(gaps)\(clocks)\(transactions)</div>
 
-            """
+        """
     }
 
     private var end: String {
@@ -111,7 +111,6 @@ struct SourcePage {
 
     private var cells: HTML {
         let isOwn = record.heardMicroseconds == nil
-        let links = UseCaseLinks(ListAddress([]), depth: 2)
         let cells: [(String, HTML)] = [
             ("App", ValueMenu.app(record.app, record.appVersion, links).html),
             ("Device", ValueMenu.device(record.device, record.os, record.osVersion, links).html),

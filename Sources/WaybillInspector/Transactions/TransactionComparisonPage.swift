@@ -28,7 +28,7 @@ struct TransactionComparisonPage {
             \(navigation(second))<h1>\(title)</h1>\(told, if: !notes.isEmpty)
             <div class=sides>\(side("First", first, waterfalls[0]))\(side("Second", second, waterfalls[1]))</div>
             \(choice)\(table.html)
-            \(TransactionComparisonForm(first: one, clocks: clocks, root: "").html)
+            \(TransactionComparisonForm(first: one, clocks: clocks, root: frame.root).html)
 
             """
         return frame.page("\(title): \(one.id.supportCode) and \(other.id.supportCode)", .transactions, main: main)
@@ -37,7 +37,7 @@ struct TransactionComparisonPage {
     func html(without reason: String) -> HTML {
         let main: HTML = """
             \(navigation(nil))<h1>\(first.summary.useCaseName) compared with another</h1><p>\(reason)</p>
-            \(TransactionComparisonForm(first: first.summary, clocks: clocks, root: "").html)
+            \(TransactionComparisonForm(first: first.summary, clocks: clocks, root: frame.root).html)
 
             """
         return frame.page("\(first.summary.useCaseName) compared with another", .transactions, main: main)
@@ -103,8 +103,7 @@ struct TransactionComparisonPage {
 struct TransactionComparisonForm {
     let first: TransactionSummary
     let clocks: ShownClocks
-    /// The path to the inspector's root: empty, or `../`.
-    let root: HTML
+    let root: String
 
     var html: HTML {
         let hidden: HTML = "<input type=hidden name=clocks value=\(clocks.rawValue)>"

@@ -14,14 +14,14 @@ struct TransactionPage {
     let frame: InspectorFrame
     private var record: TransactionRecord { redacted.value }
     private var address: ListAddress { frame.address }
-    private var links: UseCaseLinks { UseCaseLinks(address, depth: 2) }
+    private var links: UseCaseLinks { frame.links() }
 
     struct Around {
         let before, after: Redacted<TransactionSummary?>
     }
 
     var html: HTML {
-        frame.page("\(record.summary.useCaseName) \(code)", .transactions, depth: 2, main: main)
+        frame.page("\(record.summary.useCaseName) \(code)", .transactions, main: main)
     }
 
     private var code: String { record.summary.id.supportCode.description }
@@ -40,13 +40,13 @@ struct TransactionPage {
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
             \(TransactionFile.allCases.map(download))</p>\
             \(HTML.clockChoice(of: [record], shown: clocks) { address.with("clocks", $0 == .aligned ? nil : $0.rawValue) })\
-            \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: "../").html)
+            \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: frame.root).html)
 
             """
     }
 
     private var live: HTML {
-        version.map { record.summary.outcome == .open ? HTML.liveBar($0, root: "../") : "" } ?? ""
+        version.map { record.summary.outcome == .open ? frame.liveBar($0) : "" } ?? ""
     }
 
     private var values: HTML {

@@ -20,7 +20,7 @@ struct TransactionsPage {
         """
         <h1>Transactions</h1>
         \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: names.useCases, terms: "terms").html)\
-        <div class=line>\(outcomes)\(fold)\(HTML.liveBar(version), if: address.isFirstPage)</div>
+        <div class=line>\(outcomes)\(fold)\(frame.liveBar(version), if: address.isFirstPage)</div>
         <div class=line><b data-fresh>\(volume?.total ?? "")</b><a href="sessions\(address.with("cursor", nil))">By session</a></div>
         \(volume?.html ?? "")\(list)\
         \(ListPaging(page: page, noun: "transaction", frame: frame).html)\(file, if: !page.rows.isEmpty)
@@ -55,7 +55,7 @@ struct TransactionsPage {
             return "<ol class=rows></ol>\(none.html)"
         }
         let rows = TransactionRows(page.rows, errorCounts: errorCounts, in: frame)
-        let links = UseCaseLinks(address, depth: 1, besides: ["use_case"])
+        let links = frame.links(keeping: ["use_case"])
         return "\(head)\(rows.html)\(rows.scales)\(RowValues(page.rows, links).html)"
     }
 }

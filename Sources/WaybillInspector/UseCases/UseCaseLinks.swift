@@ -6,13 +6,6 @@ struct UseCaseLinks {
     let root: String
     let parameters: [(name: String, value: String)]
 
-    init(_ address: ListAddress, depth: Int, besides names: [String] = []) {
-        root = String(repeating: "../", count: depth - 1)
-        parameters = address.items.filter { Self.shared.contains($0.name) || names.contains($0.name) }
-    }
-
-    private static let shared = ["outcome", "since", "until", "text", "filter"]
-
     func transactions(
         of useCase: UseCaseReference, _ changes: [(name: String, value: String)] = [],
         _ conditions: [FilterCondition] = []
@@ -41,6 +34,13 @@ struct UseCaseLinks {
         -> String
     {
         "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(ListAddress(parameters + others).query)"
+    }
+}
+
+extension InspectorFrame {
+    func links(keeping names: [String] = []) -> UseCaseLinks {
+        let kept = ["outcome", "since", "until", "text", "filter"] + names
+        return UseCaseLinks(root: root, parameters: address.items.filter { kept.contains($0.name) })
     }
 }
 

@@ -12,9 +12,9 @@ struct UseCasePage {
     var seen = SeenValues()
     let frame: InspectorFrame
     var address: ListAddress { frame.address }
-    var links: UseCaseLinks { UseCaseLinks(address, depth: view.depth) }
+    var links: UseCaseLinks { frame.links() }
 
-    var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, depth: view.depth, main: main) }
+    var html: HTML { frame.page("\(useCase.name), \(view.title)", .useCases, main: main) }
 
     private var main: HTML {
         """
@@ -222,8 +222,6 @@ package enum UseCaseView: String, CaseIterable, Sendable {
     }
 
     var hasGroups: Bool { parameters.contains("by") }
-
-    var depth: Int { self == .overview ? 2 : 3 }
 
     /// The transactions that ``why`` compares with the others, unless a filter chooses some.
     static let failed = (name: "outcome", value: TransactionOutcome.failed.name)

@@ -10,7 +10,7 @@ struct UseCasesPage {
     let frame: InspectorFrame
     private var address: ListAddress { frame.address }
     private var answer: SummaryAnswer { redacted.value }
-    private var links: UseCaseLinks { UseCaseLinks(address, depth: 1) }
+    private var links: UseCaseLinks { frame.links() }
 
     var html: HTML { frame.page("Use cases", .useCases, main: main) }
 

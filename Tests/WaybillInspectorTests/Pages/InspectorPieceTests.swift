@@ -44,7 +44,7 @@ import WaybillStore
                 redacted: unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:],
                 names: unredacted([]), version: 1, frame: mistaken
             ).html.text,
-            frame.message("Not Found", names[0], depth: 1).text,
+            frame.message("Not Found", names[0]).text,
             InspectorFrame.loginPage(to: names[3], problem: names[2]).text,
         ]
         for record in records {

@@ -109,7 +109,7 @@ import WaybillStore
         let useCase = UseCaseReference(code: 0, among: unredacted([RecordedName(useCase: 0, name: "login")]))
         return UseCasePage(
             useCase: useCase, view: view, answers: answers.map(unredacted), events: ["requestSent"],
-            frame: frame.at(items, mistake: mistake)
+            frame: frame.at(items, root: view == .overview ? "../" : "../../", mistake: mistake)
         ).html.text
     }
 
