@@ -54,7 +54,7 @@ public struct TransactionReport: Sendable {
         report.records.sort { left, right in
             (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
         }
-        return ReportPage(redactor.redacted(report)).page.html.bytes
+        return ReportPage(redacted: redactor.redacted(report)).html.bytes
     }
 }
 

@@ -3,46 +3,20 @@ import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-package struct ExchangeDetails {
+struct ExchangeDetails {
     let exchange: TransactionRecord.Exchange
     let bodies: ExchangeBodies
     let caused: TransactionRecord.Part?
-    var page: String?
+    let page: String?
 
-    package init(
-        exchange: TransactionRecord.Exchange, bodies: ExchangeBodies, caused: TransactionRecord.Part?,
-        page: String? = nil
-    ) {
-        self.exchange = exchange
-        self.bodies = bodies
-        self.caused = caused
-        self.page = page
-    }
-
-    package var html: HTML {
+    var html: HTML {
         """
-        <p><b>\(exchange.method)</b> \(exchange.url)<p>\(words.joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
+        <p><b>\(exchange.method)</b> \(exchange.url)<p>\(exchange.words(bodies, caused).joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
         \(fields("Response", exchange.responseHeaderFields))\(body("Response body", shown.response))\(messages)
         """
     }
 
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
-
-    package var words: [String] {
-        let transfer = exchange.transfer
-        let rule = [transfer.isMocked ? "mocked" : nil, transfer.rule.map { "rule \($0)" }].compactMap(\.self)
-        // A short remark about missing bodies is enough, since a report may have thousands.
-        let isNotKept = bodies.request == nil && transfer.webSocket == nil
-        let facts: [String?] = [
-            exchange.state == .completed || exchange.status == nil ? nil : exchange.state?.name,
-            rule.isEmpty ? nil : rule.joined(separator: ", "),
-            exchange.sentByteCount.map { "sent \(Words.byteCount($0))\($0 > 0 && isNotKept ? ", not kept" : "")" },
-            exchange.receivedWords, transfer.webSocket?.words, transfer.httpVersion.map { "HTTP/\($0)" },
-            transfer.isConnectionReused.map { $0 ? "connection reused" : "new connection" },
-            ExchangeTiming(exchange).flatMap { $0.phases.count == 2 ? "first byte \(Words.duration($0.wait))" : nil },
-        ]
-        return exchange.durationWords(caused) + facts.compactMap(\.self)
-    }
 
     /// For two phases, `words` already contains their border.
     private var phases: HTML {
@@ -66,7 +40,7 @@ package struct ExchangeDetails {
     private var shown: ExchangeBodies { bodies.withoutMessages }
 
     private var messages: HTML {
-        WebSocketTable(exchange: exchange, bodies: bodies).map { "<h3>Messages</h3>\($0.html)" } ?? ""
+        WebSocketMessages.table(of: exchange, bodies).map { "<h3>Messages</h3>\($0)" } ?? ""
     }
 
     private func fields(_ title: String, _ fields: [HeaderField]) -> HTML {
@@ -151,6 +125,21 @@ extension TransactionRecord.Exchange {
         // Foundation's comparison by canonical equivalence takes ten times as long as bytes.
         let start = rest.utf8.indices.first { rest.utf8[$0...].starts(with: "://".utf8) }
         return start.map { rest[$0...].dropFirst(3) } ?? rest
+    }
+
+    package func words(_ bodies: ExchangeBodies, _ caused: TransactionRecord.Part?) -> [String] {
+        let rule = [transfer.isMocked ? "mocked" : nil, transfer.rule.map { "rule \($0)" }].compactMap(\.self)
+        // A short remark about missing bodies is enough, since a report may have thousands.
+        let isNotKept = bodies.request == nil && transfer.webSocket == nil
+        let facts: [String?] = [
+            state == .completed || status == nil ? nil : state?.name,
+            rule.isEmpty ? nil : rule.joined(separator: ", "),
+            sentByteCount.map { "sent \(Words.byteCount($0))\($0 > 0 && isNotKept ? ", not kept" : "")" },
+            receivedWords, transfer.webSocket?.words, transfer.httpVersion.map { "HTTP/\($0)" },
+            transfer.isConnectionReused.map { $0 ? "connection reused" : "new connection" },
+            ExchangeTiming(self).flatMap { $0.phases.count == 2 ? "first byte \(Words.duration($0.wait))" : nil },
+        ]
+        return durationWords(caused) + facts.compactMap(\.self)
     }
 
     /// Returns the duration, that of the part that it caused, and the difference; empty until it is closed.

@@ -75,18 +75,19 @@ extension Fact.WebSocket {
     }
 }
 
-package struct WebSocketTable {
-    private let messages: WebSocketMessages
-    private let opened: Int64
-
-    package init?(exchange: TransactionRecord.Exchange, bodies: ExchangeBodies) {
-        messages = WebSocketMessages(of: exchange, bodies)
-        opened = exchange.openedMicroseconds
+extension WebSocketMessages {
+    /// Returns `nil` without messages.
+    package static func table(of exchange: TransactionRecord.Exchange, _ bodies: ExchangeBodies) -> HTML? {
+        let messages = WebSocketMessages(of: exchange, bodies)
         guard !messages.rows.isEmpty else { return nil }
-    }
-
-    package var html: HTML {
-        var rows = messages.rows.map(row)
+        var rows = messages.rows.map { row -> HTML in
+            let text: HTML = row.text.map { "<pre>\(PrettyJSON.text($0) ?? $0)</pre>" } ?? ""
+            let lack: HTML = row.lack.map { "<small>\($0)</small>" } ?? ""
+            let after = row.timeMicroseconds.map { Words.duration($0 - exchange.openedMicroseconds) } ?? ""
+            return """
+                <tr><td>\(row.isSent ? "sent" : "received")<td>\(after)<td>\(row.byteCount.map(Words.byteCount) ?? "")<td>\(text)\(lack)
+                """
+        }
         if let omission = messages.omission {
             rows.insert(
                 "<tr><td colspan=4>\(Words.count(omission.count, "message")) between, of which only the number is known",
@@ -96,16 +97,6 @@ package struct WebSocketTable {
             <table class=messages><thead><tr><th scope=col>Direction<th scope=col>After<th scope=col>Size<th scope=col>Message\
             <tbody>\(rows)</table>
 
-            """
-    }
-
-    private func row(_ row: WebSocketMessages.Row) -> HTML {
-        let text: HTML =
-            row.text.map { text in PrettyJSON.text(text).map { "<pre>\($0)</pre>" } ?? "<pre>\(text)</pre>" } ?? ""
-        let lack: HTML = row.lack.map { "<small>\($0)</small>" } ?? ""
-        return """
-            <tr><td>\(row.isSent ? "sent" : "received")<td>\(row.timeMicroseconds.map { Words.duration($0 - opened) } ?? "")\
-            <td>\(row.byteCount.map(Words.byteCount) ?? "")<td>\(text)\(lack)
             """
     }
 }

@@ -89,30 +89,8 @@ enum HTMLText {
     }
 }
 
-package struct HTMLPage: Sendable {
-    private let title: String
-    private let head: HTML
-    private let body: HTML
-
-    package init(title: String, head: HTML, body: HTML) {
-        (self.title, self.head, self.body) = (title, head, body)
-    }
-
-    /// Creates a one-file page whose Content-Security-Policy (W3C, level 3) allows only its style and script, by hash.
-    package init(title: String, style: [UInt8], script: [UInt8], body: HTML) {
-        let policy = """
-            default-src 'none'; style-src 'sha256-\(SHA256.base64(style))'; script-src 'sha256-\(SHA256.base64(script))'; \
-            base-uri 'none'; form-action 'none'
-            """
-        let head: HTML = """
-            <meta http-equiv=Content-Security-Policy content="\(policy)">
-            <meta name=referrer content=no-referrer>
-            <style>\(HTML.raw(style))</style>
-            """
-        self.init(title: title, head: head, body: "\(body)\n<script>\(HTML.raw(script))</script>")
-    }
-
-    package var html: HTML {
+extension HTML {
+    package static func page(title: String, head: HTML, body: HTML) -> HTML {
         """
         <!DOCTYPE html>
         <html lang=en dir=ltr>
@@ -130,5 +108,43 @@ package struct HTMLPage: Sendable {
         </html>
 
         """
+    }
+
+    /// Returns a one-file page whose Content-Security-Policy (W3C, level 3) allows only its style and script, by hash.
+    package static func page(title: String, style: [UInt8], script: [UInt8], body: HTML) -> HTML {
+        let policy = """
+            default-src 'none'; style-src 'sha256-\(SHA256.base64(style))'; script-src 'sha256-\(SHA256.base64(script))'; \
+            base-uri 'none'; form-action 'none'
+            """
+        let head: HTML = """
+            <meta http-equiv=Content-Security-Policy content="\(policy)">
+            <meta name=referrer content=no-referrer>
+            <style>\(raw(style))</style>
+            """
+        return page(title: title, head: head, body: "\(body)\n<script>\(raw(script))</script>")
+    }
+
+    package static func cells(_ cells: [(name: String, value: HTML)]) -> HTML {
+        "\(cells.map { "<div><dt>\($0.name)<dd>\($0.value)</div>" as HTML })"
+    }
+
+    package static func options(_ values: [(value: String, text: String)], chosen: String?) -> HTML {
+        let options = values.map { value, text in
+            "<option value=\"\(value)\"\(" selected", if: value == chosen)>\(text)</option>" as HTML
+        }
+        return "\(options)"
+    }
+
+    /// Returns adjacent rectangles of an `svg`, at least `least` thousandths wide.
+    package static func segments<Length: FixedWidthInteger>(
+        _ parts: [(attributes: HTML, length: Length)], of total: Length, least: Int
+    ) -> [HTML] {
+        var before: Length = 0
+        return parts.map { attributes, length in
+            let start = before.thousandths(of: total)
+            before += length
+            let width = max(least, before.thousandths(of: total) - start)
+            return "<rect\(attributes) x=\(percent: min(start, 1000 - least))% width=\(percent: width)% />"
+        }
     }
 }

@@ -3,12 +3,11 @@ package import WaybillCore
 import WaybillQueries
 
 struct ReportPage {
-    private let report: TransactionReport
+    let redacted: Redacted<TransactionReport>
+    private var report: TransactionReport { redacted.value }
 
-    init(_ report: Redacted<TransactionReport>) { self.report = report.value }
-
-    var page: HTMLPage {
-        HTMLPage(title: report.title, style: ReportAssets.style, script: ReportAssets.script, body: body)
+    var html: HTML {
+        .page(title: report.title, style: ReportAssets.style, script: ReportAssets.script, body: body)
     }
 
     private var body: HTML {
@@ -16,7 +15,7 @@ struct ReportPage {
         \(ReportAssets.icons)\
         <header><p class=brand>Waybill</p><h1>\(report.title)</h1>
         <dl>\(cells)</dl>
-        \(OutcomeBar(report.records.map(\.summary.outcome)).html)</header>
+        \(HTML.outcomes(outcomes))</header>
         \(notes)<search hidden><input type=search aria-label="Search in this report" placeholder="Search: support code, name, host, error ..."><button type=button>\
         Unfold all</button><output></output></search>
         <main>
@@ -24,6 +23,10 @@ struct ReportPage {
         <footer><p>Values under names of secrets, and what looks like a token or a card number, were replaced by \(Redactor.placeholder). \
         \(report.bodies.isEmpty ? "Bodies of requests are not recorded." : "Bodies are shown where the app keeps them, as far as it keeps them.")</footer>
         """
+    }
+
+    private var outcomes: [TransactionOutcome: Int] {
+        Dictionary(grouping: report.records, by: \.summary.outcome).mapValues(\.count)
     }
 
     private var cells: HTML {
@@ -88,34 +91,27 @@ struct ReportPage {
     }
 }
 
-package struct OutcomeBar {
-    private let counts: [(outcome: TransactionOutcome, count: Int)]
-    private let total: Int
-    private let address: ((TransactionOutcome) -> String)?
-
-    init(_ outcomes: [TransactionOutcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
-
-    package init(_ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil) {
-        counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
-        total = outcomes.values.reduce(0, +)
-        self.address = address
+extension HTML {
+    package static func outcomes(
+        _ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil
+    ) -> HTML {
+        let counts = TransactionOutcome.barOrder.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
+        let total = outcomes.values.reduce(0, +)
+        guard total > 0 else { return "" }
+        let segments = segments(counts.map { (" class=\($0.0.name)", $0.1) }, of: total, least: 0)
+        let items = counts.map { outcome, count -> HTML in
+            let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+            let link = address.map { "<a href=\"\($0(outcome))\">\(content)</a>" as HTML }
+            return "<li class=\(outcome.name)>\(link ?? content)"
+        }
+        return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(items)</ul>\n"
     }
+}
 
-    package static let order: [TransactionOutcome] = [
+extension TransactionOutcome {
+    package static let barOrder: [TransactionOutcome] = [
         .succeeded, .open, .cancelled, .abandoned, .interrupted, .timedOut, .failed,
     ]
-
-    package var html: HTML {
-        guard total > 0 else { return "" }
-        let segments = HTML.segments(counts.map { (" class=\($0.0.name)", $0.1) }, of: total, least: 0)
-        return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
-    }
-
-    private func item(_ outcome: TransactionOutcome, _ count: Int) -> HTML {
-        let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
-        guard let address else { return "<li class=\(outcome.name)>\(content)" }
-        return "<li class=\(outcome.name)><a href=\"\(address(outcome))\">\(content)</a>"
-    }
 }
 
 package enum ReportAssets {

@@ -133,7 +133,12 @@ extension Waterfall {
         guard let entry = bar.entry else { return "" }
         let words = [entry.error.map(Words.error), entry.isLate ? "after the end" : nil].compactMap(\.self)
         let told: HTML = "<span\(" class=bad", if: bar.hasFailed)>\(words.joined(separator: " · "))</span>"
-        return "\(told, if: !words.isEmpty)\(AttributeList(entry.attributes).html)"
+        return "\(told, if: !words.isEmpty)\(entry.attributes.sorted { $0.key < $1.key }.map(attribute))"
+    }
+
+    private func attribute(_ name: String, _ value: AttributeValue) -> HTML {
+        if let json = PrettyJSON.text(value.description) { return " <u>\(name)=</u><pre>\(json)</pre>" }
+        return " <u>\(name)=\(value.description)</u>"
     }
 
     private func shade(_ gap: Gap) -> HTML { "<rect x=\(place(gap.start))% width=\(length(gap.start, gap.end))% />" }
@@ -264,20 +269,5 @@ extension Waterfall {
 
     private func thousandths(_ start: Int64, _ end: Int64) -> Int {
         end.subtracting(start).thousandths(of: span.length)
-    }
-}
-
-struct AttributeList {
-    private let attributes: [(name: String, value: String)]
-
-    init(_ attributes: Attributes) {
-        self.attributes = attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value.description) }
-    }
-
-    var html: HTML { "\(attributes.map(item))" }
-
-    private func item(_ name: String, _ value: String) -> HTML {
-        if let json = PrettyJSON.text(value) { return " <u>\(name)=</u><pre>\(json)</pre>" }
-        return " <u>\(name)=\(value)</u>"
     }
 }

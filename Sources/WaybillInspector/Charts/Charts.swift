@@ -76,7 +76,7 @@ struct ColumnChart {
 extension ColumnChart.Column {
     /// Creates a column of transactions by how they ended.
     init(_ time: String, _ outcomes: [TransactionOutcome: Int], withoutEnd: Int = 0, address: String? = nil) {
-        var ends = OutcomeBar.order.compactMap { outcome in
+        var ends = TransactionOutcome.barOrder.compactMap { outcome in
             outcomes[outcome].map { (tone: outcome.name, count: $0, words: Words.outcome(outcome)) }
         }
         if withoutEnd > 0 { ends.append((TransactionOutcome.open.name, withoutEnd, "without the end")) }

@@ -61,7 +61,7 @@ struct ExchangePage {
 
     private var time: HTML {
         let caused = transaction?.parts.first { $0.cause == record.id }
-        let words = ExchangeDetails(exchange: exchange, bodies: bodies, caused: caused).words
+        let words = exchange.words(bodies, caused)
         let error: HTML = exchange.error.map { "<p class=bad>\(Words.error($0))\n" } ?? ""
         return """
             <section aria-labelledby=timing><h2 id=timing>Timing</h2><p>\(words.isEmpty ? "It was not closed." : words.joined(separator: " · "))
@@ -86,8 +86,8 @@ struct ExchangePage {
     private func byteCount(_ count: Int64?) -> Int64? { exchange.transfer.webSocket == nil ? count : nil }
 
     private var messages: HTML {
-        guard let table = WebSocketTable(exchange: exchange, bodies: bodies) else { return "" }
-        return "<section aria-labelledby=messages><h2 id=messages>Messages</h2>\(table.html)</section>\n"
+        guard let table = WebSocketMessages.table(of: exchange, bodies) else { return "" }
+        return "<section aria-labelledby=messages><h2 id=messages>Messages</h2>\(table)</section>\n"
     }
 
     // MARK: To take away

@@ -25,7 +25,7 @@ extension InspectorFrame {
         """
 
     func page(_ title: String, _ tab: InspectorTab, main: HTML) -> HTML {
-        HTMLPage(
+        .page(
             title: "\(title) - Waybill",
             head: """
                 <link rel=icon href="\(root)assets/\(InspectorAsset.icon.name)">
@@ -39,8 +39,7 @@ extension InspectorFrame {
                 <main id=main>
                 \(main)</main>
                 \(footer(tab), if: tab != .login)
-                """
-        ).html
+                """)
     }
 
     private func navigation(_ current: InspectorTab) -> HTML {

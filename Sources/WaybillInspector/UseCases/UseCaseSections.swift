@@ -104,10 +104,10 @@ extension UseCasePage {
         let installations = HTML.cells([("Installations", "\(summary.installations)")])
         let numbers: HTML =
             "<dl class=figures>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)\(installations)</dl>"
-        let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let bar = HTML.outcomes(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(
             "Outcomes, each \(over.steps.length), in \(over.steps.zoneName)", file: "outcomes.csv",
-            "\(numbers)\(bar.html)\(chart(over))\(folded(table(over.table, "Outcomes over time")))")
+            "\(numbers)\(bar)\(chart(over))\(folded(table(over.table, "Outcomes over time")))")
         guard !errors.rows.isEmpty else { return outcomes }
         let more = errors.moreCount > 0 ? ["And \(errors.moreCount) more in the file."] : []
         return "\(outcomes)\(section("Errors", file: "errors.csv", "\(table(errors, "Errors"))\(remarks(more))"))"

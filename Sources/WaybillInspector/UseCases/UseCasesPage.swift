@@ -56,12 +56,12 @@ struct UseCasesPage {
 
     private func item(_ summary: UseCaseSummary, _ steps: TimeSteps) -> HTML {
         let useCase = UseCaseReference(code: summary.useCase, among: names)
-        let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let outcomes = HTML.outcomes(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let columns = OutcomeSteps(summary.rates, steps: steps).columns()
         return """
             <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
             \(ColumnChart(columns: columns, hasScale: false).html)
-            <div>\(outcomes.html)</div>
+            <div>\(outcomes)</div>
             <dl>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)</dl></li>
 
             """

@@ -54,8 +54,8 @@ import WaybillQueries
         let record = record(messages, sent: 0, received: 700)
         let lines = text(record).split(separator: "\n").map(String.init)
         #expect(lines.contains("(200 messages between)"))
-        let table = try #require(WebSocketTable(exchange: record.exchange, bodies: ExchangeBodies()))
-        #expect(table.html.text.contains("200 messages between"))
+        let table = try #require(WebSocketMessages.table(of: record.exchange, ExchangeBodies()))
+        #expect(table.text.contains("200 messages between"))
         #expect(WebSocketMessages(of: record.exchange, ExchangeBodies()).rows.last?.number == 700)
     }
 
@@ -74,7 +74,7 @@ import WaybillQueries
         let record = record([message(1)], sent: 0, received: 1)
         let bodies = ExchangeBodies(
             response: body([KeptMessage(1, Array("<script>alert(1)</script>".utf8), isText: true)]))
-        let html = try #require(WebSocketTable(exchange: record.exchange, bodies: bodies)).html.text
+        let html = try #require(WebSocketMessages.table(of: record.exchange, bodies)).text
         #expect(!html.contains("<script>"))
     }
 }

@@ -52,7 +52,7 @@ import WaybillCore
     }
 
     @Test func aPageAllowsNothingButItsOwnStyleAndScript() {
-        let page = HTMLPage(title: "<x>", style: Array("p{}".utf8), script: Array("1".utf8), body: "<p>").html.text
+        let page = HTML.page(title: "<x>", style: Array("p{}".utf8), script: Array("1".utf8), body: "<p>").text
         #expect(page.hasPrefix("<!DOCTYPE html>\n"))
         #expect(page.contains("<title>&lt;x&gt;</title>"))
         let (style, script) = (SHA256.base64(Array("p{}".utf8)), SHA256.base64(Array("1".utf8)))
