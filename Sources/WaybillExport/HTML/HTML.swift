@@ -136,15 +136,15 @@ extension HTML {
     }
 
     /// Returns adjacent rectangles of an `svg`, at least `least` thousandths wide.
-    package static func segments<Length: FixedWidthInteger>(
-        _ parts: [(attributes: HTML, length: Length)], of total: Length, least: Int
+    package static func segments(
+        _ parts: [(attributes: HTML, length: Int64)], of total: Int64, least: Int
     ) -> [HTML] {
-        var before: Length = 0
+        var before: Int64 = 0
         return parts.map { attributes, length in
-            let start = before.thousandths(of: total)
-            before += length
-            let width = max(least, before.thousandths(of: total) - start)
-            return "<rect\(attributes) x=\(percent: min(start, 1000 - least))% width=\(percent: width)% />"
+            let start = min(before.thousandths(of: total), 1000 - least)
+            before = before.adding(length)
+            let width = max(least, min(before.thousandths(of: total), 1000) - start)
+            return "<rect\(attributes) x=\(percent: start)% width=\(percent: width)% />"
         }
     }
 }

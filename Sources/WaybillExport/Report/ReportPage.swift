@@ -98,13 +98,13 @@ extension HTML {
         let counts = TransactionOutcome.barOrder.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
         let total = outcomes.values.reduce(0, +)
         guard total > 0 else { return "" }
-        let segments = segments(counts.map { (" class=\($0.0.name)", $0.1) }, of: total, least: 0)
+        let parts = counts.map { (" class=\($0.0.name)" as HTML, Int64($0.1)) }
         let items = counts.map { outcome, count -> HTML in
             let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
             let link = address.map { "<a href=\"\($0(outcome))\">\(content)</a>" as HTML }
             return "<li class=\(outcome.name)>\(link ?? content)"
         }
-        return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(items)</ul>\n"
+        return "<svg class=bar>\(segments(parts, of: Int64(total), least: 0))</svg>\n<ul class=outcomes>\(items)</ul>\n"
     }
 }
 

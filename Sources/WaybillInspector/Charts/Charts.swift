@@ -12,7 +12,7 @@ struct ColumnChart {
     }
 
     var columns: [Column]
-    var labels: [String] = []
+    var label: ((Int) -> String)?
     var hasScale = true
     var overlay: HTML = ""
     /// The number that the whole height represents without a scale; `nil` for the greatest.
@@ -23,8 +23,11 @@ struct ColumnChart {
         let top = Self.round(greatest)
         let scale: HTML =
             "<div class=scale aria-hidden=true><span>\(top)</span><span>\(top / 2)</span><span>0</span></div>"
-        let below: HTML = "<div class=ticks aria-hidden=true>\(labels.map { "<span>\($0)</span>" as HTML })</div>"
-        return "<div class=\"plot scaled\">\(scale)\(plot(to: top))\(below, if: !labels.isEmpty)</div>\n"
+        let marked = columns.count < 3 ? Array(columns.indices) : [0, columns.count / 2, columns.count - 1]
+        let below = label.map { label -> HTML in
+            "<div class=ticks aria-hidden=true>\(marked.map { "<span>\(label($0))</span>" as HTML })</div>"
+        }
+        return "<div class=\"plot scaled\">\(scale)\(plot(to: top))\(below ?? "")</div>\n"
     }
 
     private var greatest: Int { columns.map(\.count).max() ?? 0 }
@@ -173,17 +176,9 @@ struct Histogram {
 
 extension HTML {
     static func shares(_ parts: [(tone: String, count: Int64)], of whole: Int64, isTall: Bool = false) -> HTML {
-        let whole = Double(max(1, whole))
-        var before = 0.0
-        let rects = parts.map { tone, count -> HTML in
-            guard count > 0 else { return "" }
-            let start = Int(min(before / whole, 1) * 100_000)
-            before += Double(count)
-            // Make every number above zero visible.
-            let end = max(Int(min(before / whole, 1) * 100_000), start + 300)
-            return
-                "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
-        }
+        let shown = parts.filter { $0.count > 0 }.map { (" class=\"\($0.tone)\"" as HTML, $0.count) }
+        // Every number above zero is visible.
+        let rects = segments(shown, of: max(1, whole), least: 3)
         return "<svg class=\"share\(" tall", if: isTall)\" aria-hidden=true>\(rects)</svg>"
     }
 }

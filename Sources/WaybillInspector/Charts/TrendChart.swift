@@ -49,7 +49,7 @@ struct TrendChart {
 
     /// - Parameter marks: Names with the starts of their first steps.
     func html(marks: [(start: Int64, name: String)] = []) -> HTML {
-        ColumnChart(columns: columns(of: steps, per: scale.microseconds), labels: labels, overlay: overlay(marks)).html
+        ColumnChart(columns: columns(of: steps, per: scale.microseconds), label: label, overlay: overlay(marks)).html
     }
 
     func small(_ groups: [[Step]]) -> [HTML] {
@@ -65,7 +65,7 @@ struct TrendChart {
             guard let step = steps[number] else { return ColumnChart.Column(title: "", parts: []) }
             return ColumnChart.Column(words.label(step.startMicroseconds), step.outcomes, withoutEnd: step.withoutEnd)
         }
-        return ColumnChart(columns: columns, labels: labels).html
+        return ColumnChart(columns: columns, label: label).html
     }
 
     var remark: HTML {
@@ -75,11 +75,7 @@ struct TrendChart {
         """
     }
 
-    private var labels: [String] {
-        [numbers.lowerBound, numbers.lowerBound + Int64(numbers.count / 2), numbers.upperBound].map {
-            words.label(start(of: $0))
-        }
-    }
+    private func label(_ column: Int) -> String { words.label(start(of: numbers.lowerBound + Int64(column))) }
 
     private func start(of number: Int64) -> Int64 {
         let (start, isTooLate) = number.multipliedReportingOverflow(by: words.length)

@@ -32,11 +32,10 @@ package struct VolumeChart {
         guard steps.count == volume.counts.count, count > 0 else { return "" }
         let over = OutcomeSteps(volume.counts.map { $0 ?? [:] }, steps: steps)
         let columns = over.columns(address: link(to:))
-        let labels = [0, steps.count / 2, steps.count - 1].map(steps.label)
         // Steps begin at whole seconds.
         let seconds = steps.borders.map { "\($0 / 1_000_000)" }.joined(separator: " ")
         return """
-            <figure class=volume data-times="\(seconds)">\(ColumnChart(columns: columns, labels: labels).html)\
+            <figure class=volume data-times="\(seconds)">\(ColumnChart(columns: columns, label: steps.label).html)\
             <figcaption class=hint>A column for each \(steps.length), in \(steps.zoneName).\(isShort) \
             Select a column to choose its time<span class=drags hidden>, or drag over several</span>.</figcaption></figure>
 

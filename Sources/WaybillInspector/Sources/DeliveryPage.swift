@@ -142,11 +142,10 @@ extension DeliveryPage {
                 "\(date) \(time) \(zone): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))"
             return ColumnChart.Column(title: title, parts: [("", hour.factCount)])
         }
-        let labels = [hours.startIndex, hours.count / 2, hours.count - 1].map { index in
+        return ColumnChart(columns: columns) { index in
             let (date, time) = label(hours[index])
             return "\(date.suffix(5)) \(time)"
-        }
-        return ColumnChart(columns: columns, labels: labels).html
+        }.html
     }
 
     private func row(_ hour: DeliveryState.Hour) -> HTML {

@@ -105,19 +105,14 @@ extension UseCasePage {
         let numbers: HTML =
             "<dl class=figures>\(UseCaseNumbers(summary: summary, useCase: useCase, links: links).html)\(installations)</dl>"
         let bar = HTML.outcomes(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let columns = over.columns { links.transactions(of: useCase, $0) }
+        let chart = ColumnChart(columns: columns, label: over.steps.label)
         let outcomes = section(
             "Outcomes, each \(over.steps.length), in \(over.steps.zoneName)", file: "outcomes.csv",
-            "\(numbers)\(bar)\(chart(over))\(folded(table(over.table, "Outcomes over time")))")
+            "\(numbers)\(bar)\(chart.html)\(folded(table(over.table, "Outcomes over time")))")
         guard !errors.rows.isEmpty else { return outcomes }
         let more = errors.moreCount > 0 ? ["And \(errors.moreCount) more in the file."] : []
         return "\(outcomes)\(section("Errors", file: "errors.csv", "\(table(errors, "Errors"))\(remarks(more))"))"
-    }
-
-    private func chart(_ over: OutcomeSteps) -> HTML {
-        let columns = over.columns { links.transactions(of: useCase, $0) }
-        let count = over.steps.count
-        let marked = count < 3 ? Array(0..<count) : [0, count / 2, count - 1]
-        return ColumnChart(columns: columns, labels: marked.map(over.steps.label)).html
     }
 }
 
