@@ -142,7 +142,7 @@ extension Inspector {
         guard route.isPage else { return .page(InspectorFrame.loginPage(to: ""), status: 401) }
         let asked = request.path.split(separator: "/").joined(separator: "/")
         let destination = LoginDestination(asked + (request.query.isEmpty ? "" : "?\(request.query)"))
-        return .seeOther("\(route.root)login?to=\(ListAddress.encoded(destination.path))")
+        return .seeOther("\(route.root)login?to=\(PercentEncoding.encoded(destination.path))")
     }
 
     private func loginPage(_ address: ListAddress) throws(InspectorProblem) -> InspectorResponse {

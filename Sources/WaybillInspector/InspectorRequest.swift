@@ -39,20 +39,9 @@ public struct InspectorRequest: Sendable {
 extension InspectorRequest {
     var components: [String] { path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) } }
 
-    var address: ListAddress { ListAddress(Self.items(of: query)) }
+    var address: ListAddress { ListAddress(PercentEncoding.fields(of: query)) }
 
-    var sentForm: ListAddress { ListAddress(Self.items(of: form)) }
-
-    /// Decodes form fields and `+` as a space (url.spec.whatwg.org, section 5.1).
-    private static func items(of text: String) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { field in
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
-                let text = part.replacing("+", with: " ")
-                return text.removingPercentEncoding ?? String(text)
-            }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
-        }
-    }
+    var sentForm: ListAddress { ListAddress(PercentEncoding.fields(of: form)) }
 
     /// Returns the value of a cookie (RFC 6265, section 4.2.1).
     func cookie(_ name: String) -> String? {

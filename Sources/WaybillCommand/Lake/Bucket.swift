@@ -224,8 +224,9 @@ struct BucketRequest {
     func signed(for address: BucketAddress, by credentials: BucketCredentials?, at time: Int64) throws(WaybillError)
         -> URLRequest
     {
-        let target = Self.encoded(path, keepsSlashes: true)
-        let query = query.map { (Self.encoded($0.name), Self.encoded($0.value)) }.sorted { $0 < $1 }
+        let encode = PercentEncoding.encoded
+        let target = encode(path).replacing("%2F", with: "/")
+        let query = query.map { (encode($0.name), encode($0.value)) }.sorted { $0 < $1 }
             .map { "\($0)=\($1)" }.joined(separator: "&")
         guard let url = URL(string: address.origin + target + (query.isEmpty ? "" : "?\(query)")) else {
             throw WaybillError(.setting, "\(address.text) makes no URL. Give another prefix.")
@@ -259,14 +260,6 @@ struct BucketRequest {
     private static let stamp = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
 
     private static func bytes(_ lines: [String]) -> [UInt8] { Array(lines.joined(separator: "\n").utf8) }
-
-    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
-    private static func encoded(_ text: String, keepsSlashes: Bool = false) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-                + (keepsSlashes ? "/" : ""))
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
-    }
 }
 
 extension SHA256 {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The loop that all escape notations share. It is lenient, because redaction reads texts that nobody has validated.
 private enum Escapes {
     /// `decode` appends the meaning of the escape after the mark, and returns its length there.
@@ -41,6 +43,23 @@ package enum PercentEncoding {
             return 2
         }
     }
+
+    /// The fields of a query or a form (url.spec.whatwg.org, section 5.1).
+    package static func fields(of text: some StringProtocol) -> [(name: String, value: String)] {
+        text.utf8.split(separator: UInt8(ascii: "&")).map { field in
+            let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(decoding: decoded($0, plusIsSpace: true), as: UTF8.self) }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+
+    /// Encodes all but unreserved characters (RFC 3986, section 2.3).
+    package static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 /// The escapes of a JSON string (RFC 8259, section 7).

@@ -91,15 +91,7 @@ struct HAREntry {
     }
 
     private var query: [(String, String)] {
-        guard let mark = exchange.url.firstIndex(of: "?") else { return [] }
-        return exchange.url[exchange.url.index(after: mark)...].utf8.split(separator: UInt8(ascii: "&")).map { item in
-            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            return (Self.decoded(parts[0]), parts.count == 2 ? Self.decoded(parts[1]) : "")
-        }
-    }
-
-    private static func decoded(_ text: Substring.UTF8View) -> String {
-        String(decoding: PercentEncoding.decoded(Array(text)[...], plusIsSpace: true), as: UTF8.self)
+        PercentEncoding.fields(of: exchange.url.drop { $0 != "?" }.dropFirst()).map { ($0.name, $0.value) }
     }
 
     // MARK: Response

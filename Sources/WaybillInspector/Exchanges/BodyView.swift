@@ -166,18 +166,10 @@ struct FormField: Equatable {
 
     /// Returns `nil` for empty or invalid text, or too many fields.
     static func fields(of text: String) -> [FormField]? {
-        let pairs = text.split(separator: "&")
-        guard !pairs.isEmpty, pairs.count <= limit else { return nil }
-        var fields: [FormField] = []
-        for pair in pairs {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decoded(parts[0]), let value = parts.count > 1 ? decoded(parts[1]) : "" else { return nil }
-            fields.append(FormField(name: name, value: value))
-        }
-        return fields
+        let fields = PercentEncoding.fields(of: text)
+        guard (1...limit).contains(fields.count), text.removingPercentEncoding != nil else { return nil }
+        return fields.map { FormField(name: $0.name, value: $0.value) }
     }
-
-    private static func decoded(_ text: Substring) -> String? { text.replacing("+", with: " ").removingPercentEncoding }
 }
 
 /// A parsed `Content-Type` value in lowercase (RFC 9110, section 8.3).

@@ -1,4 +1,4 @@
-import Foundation
+import WaybillCore
 import WaybillExport
 
 package struct ListAddress: Sendable {
@@ -18,13 +18,13 @@ package struct ListAddress: Sendable {
     /// Returns a reference with another value of a parameter, or without it for `nil`, at the first page.
     func with(_ name: String, _ value: String?) -> String {
         let all = items(besides: [name, "cursor"]) + (value.map { [(name: name, value: $0)] } ?? [])
-        return "?" + Self.encoded(all)
+        return "?" + Self.text(all)
     }
 
-    var query: String { items.isEmpty ? "" : "?" + Self.encoded(items) }
+    var query: String { items.isEmpty ? "" : "?" + Self.text(items) }
 
-    static func encoded(_ items: [(name: String, value: String)]) -> String {
-        items.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+    private static func text(_ items: [(name: String, value: String)]) -> String {
+        items.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
     }
 
     func toggled(_ word: String, in name: String) -> String {
@@ -42,12 +42,4 @@ package struct ListAddress: Sendable {
             "<input type=hidden name=\"\($0.name)\" value=\"\($0.value)\">"
         }
     }
-
-    /// Percent-encodes all but unreserved characters (RFC 3986, section 2.3).
-    package static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
-    }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

@@ -133,7 +133,7 @@ extension ShownClocks {
     /// - Parameter second: An ID, or an ``OtherTransaction``.
     func comparison(of first: TransactionSummary, with second: String) -> String {
         let clocks = self == .aligned ? "" : "&clocks=\(rawValue)"
-        return "beside?a=\(first.id)&b=\(ListAddress.encoded(second))\(clocks)"
+        return "beside?a=\(first.id)&b=\(PercentEncoding.encoded(second))\(clocks)"
     }
 }
 

@@ -33,7 +33,7 @@ struct UseCaseLinks {
     func useCase(_ useCase: UseCaseReference, _ file: String = "", _ others: [(name: String, value: String)] = [])
         -> String
     {
-        "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(ListAddress(parameters + others).query)"
+        "\(root)use-cases/\(PercentEncoding.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(ListAddress(parameters + others).query)"
     }
 }
 

@@ -31,7 +31,7 @@ import WaybillStore
             return counts
         }
         let (from, to) = (Words.iso8601(begun + 3_600_000_000), Words.iso8601(begun + 7_200_000_000))
-        func encoded(_ time: String) -> String { ListAddress.encoded("\(time.prefix(19))Z") }
+        func encoded(_ time: String) -> String { PercentEncoding.encoded("\(time.prefix(19))Z") }
         #expect(
             html.contains(
                 "<a href=\"?outcome=failed&amp;since=\(encoded(from))&amp;until=\(encoded(to))\" tabindex=-1><title>"))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WaybillCore
 
 @testable import WaybillInspector
 
@@ -8,7 +9,7 @@ import Testing
     @Test func everyCharacterComesBackFromALink() throws {
         for value in 0..<UInt8(0x80) {
             let text = "a" + String(Unicode.Scalar(value)) + "Bé"
-            let encoded = ListAddress.encoded(text)
+            let encoded = PercentEncoding.encoded(text)
             #expect(encoded.removingPercentEncoding == text, "\(value) in \(encoded)")
             #expect(encoded.wholeMatch(of: /(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})*/) != nil, "\(value) in \(encoded)")
             let link = ListAddress([("text", text)]).with("sort", "oldest")
