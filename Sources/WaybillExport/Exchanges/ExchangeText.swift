@@ -3,16 +3,10 @@ package import WaybillQueries
 import WaybillStore
 
 package struct ExchangeText {
-    package enum Line: Sendable, Hashable {
-        case title(String)
-        case heading(String)
-        /// A name and its value, which may indicate a problem.
-        case fact(String, String, isBad: Bool = false)
-        case field(String, String)
-        case phase(String, String, bar: String)
-        case text(String)
-        case empty
-    }
+    package enum Tone { case strong, faint, bad, name, bar }
+
+    /// Plain text has no tone.
+    package typealias Line = [(text: String, tone: Tone?)]
 
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
@@ -26,37 +20,22 @@ package struct ExchangeText {
     }
 
     package var lines: [Line] {
-        [.title("\(exchange.method) \(exchange.url)"), .empty] + facts + timing
-            + message("REQUEST", exchange.requestHeaderFields, bodies.request, exchange.sentByteCount)
-            + message("RESPONSE", exchange.responseHeaderFields, bodies.response, exchange.receivedByteCount)
+        let title: Line = [("\(exchange.method) \(exchange.url)", .strong)]
+        return [title, []] + facts + timing
+            + message("REQUEST", exchange.requestHeaderFields, bodies.request)
+            + message("RESPONSE", exchange.responseHeaderFields, bodies.response)
             + messages
     }
 
-    package var text: String {
-        let width = names.map(\.count).max() ?? 0
-        return lines.map { line in
-            switch line {
-            case .title(let text), .heading(let text), .text(let text): text
-            case .fact(let name, let value, _): "\(name.padded(to: width))  \(value)"
-            case .field(let name, let value): "\(name): \(value)"
-            case .phase(let name, let duration, let bar):
-                "\(name.padded(to: 8))\(duration.padded(to: 9, onLeft: true))  \(bar)"
-            case .empty: ""
-            }
-        }.joined(separator: "\n")
-    }
-
-    package var names: [String] {
-        facts.compactMap { line in if case .fact(let name, _, _) = line { name } else { nil } }
-    }
+    package var text: String { lines.map { $0.map(\.text).joined() }.joined(separator: "\n") }
 
     private var facts: [Line] {
-        var facts: [Line] = [.fact("state", state, isBad: exchange.hasFailed)]
-        if let error = exchange.error { facts.append(.fact("error", Words.error(error), isBad: true)) }
-        facts.append(.fact("opened", "\(Words.time(exchange.openedMicroseconds)) UTC"))
+        var facts: [(name: String, value: String, tone: Tone?)] = [("state", state, exchange.hasFailed ? .bad : nil)]
+        if let error = exchange.error { facts.append(("error", Words.error(error), .bad)) }
+        facts.append(("opened", "\(Words.time(exchange.openedMicroseconds)) UTC", nil))
         for redirect in exchange.transfer.redirects {
             let after = Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds)
-            facts.append(.fact("redirect", "\(redirect.status) after \(after) to \(redirect.url)"))
+            facts.append(("redirect", "\(redirect.status) after \(after) to \(redirect.url)", nil))
         }
         let transfer = exchange.transfer
         let isReused = transfer.isConnectionReused.map { $0 ? "reused" : "new" }
@@ -72,9 +51,10 @@ package struct ExchangeText {
         ]
         for (name, words) in others {
             let known = words.compactMap(\.self)
-            if !known.isEmpty { facts.append(.fact(name, known.joined(separator: " · "))) }
+            if !known.isEmpty { facts.append((name, known.joined(separator: " · "), nil)) }
         }
-        return facts
+        let width = facts.map(\.name.count).max() ?? 0
+        return facts.map { [($0.name.padded(to: width), .faint), ("  ", nil), ($0.value, $0.tone)] }
     }
 
     private var state: String {
@@ -89,9 +69,10 @@ package struct ExchangeText {
         let phases = timing.phases.map { phase -> Line in
             defer { before += phase.duration }
             let bar = Self.bar(from: before, to: before + phase.duration, of: timing.total)
-            return .phase(phase.name, Words.duration(phase.duration), bar: bar)
+            let duration = Words.duration(phase.duration).padded(to: 9, onLeft: true)
+            return [(phase.name.padded(to: 8), .faint), ("\(duration)  ", nil), (bar, .bar)]
         }
-        return [.empty, .heading("TIME")] + phases
+        return Self.section("TIME", phases)
     }
 
     private static func bar(from start: Int64, to end: Int64, of total: Int64) -> String {
@@ -100,13 +81,11 @@ package struct ExchangeText {
         return String(repeating: " ", count: left) + String(repeating: "█", count: right - left)
     }
 
-    private func message(_ title: String, _ fields: [HeaderField], _ body: ExchangeBody?, _ byteCount: Int64?)
-        -> [Line]
-    {
+    private func message(_ title: String, _ fields: [HeaderField], _ body: ExchangeBody?) -> [Line] {
         let body = lines(of: body)
         guard !fields.isEmpty || !body.isEmpty else { return [] }
-        return [.empty, .heading(title)] + fields.map { .field($0.name, $0.value) }
-            + (body.isEmpty ? [] : [.empty] + body)
+        let head: [Line] = fields.map { [("\($0.name):", .name), (" \($0.value)", nil)] }
+        return Self.section(title, head + (body.isEmpty ? [] : [[]] + body))
     }
 
     /// Returns one line per message, with the beginning of a long or multi-line text.
@@ -120,27 +99,31 @@ package struct ExchangeText {
                 return line.count < text.count ? "\(line)…" : text
             }
             let said = [text, row.lack.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
-            return .text(
+            return Self.line(
                 "\(row.isSent ? "→" : "←") \(time.padded(to: 9, onLeft: true)) \(size.padded(to: 9, onLeft: true))  \(said)"
             )
         }
         if let omission = webSocketMessages.omission {
-            lines.insert(.text("(\(Words.count(omission.count, "message")) between)"), at: omission.place)
+            lines.insert(Self.line("(\(Words.count(omission.count, "message")) between)"), at: omission.place)
         }
-        return [.empty, .heading("MESSAGES")] + lines
+        return Self.section("MESSAGES", lines)
     }
+
+    private static func section(_ title: String, _ lines: [Line]) -> [Line] { [[], [(title, .faint)]] + lines }
+
+    private static func line(_ text: String) -> Line { [(text, nil)] }
 
     private static let messageLength = 200
 
     private func lines(of body: ExchangeBody?) -> [Line] {
         guard let body else { return [] }
-        let lack = body.lack.map { [Line.text("(\($0))")] } ?? []
+        let lack = body.lack.map { [Self.line("(\($0))")] } ?? []
         guard !body.bytes.isEmpty else { return lack }
         guard let text = body.text else {
-            return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack
+            return [Self.line("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack
         }
         let shown = PrettyJSON.text(text) ?? text
-        return shown.split(separator: "\n", omittingEmptySubsequences: false).map { .text(String($0)) } + lack
+        return shown.split(separator: "\n", omittingEmptySubsequences: false).map { Self.line(String($0)) } + lack
     }
 }
 
