@@ -103,7 +103,8 @@ public final class TransactionManager: Sendable {
             #if canImport(Darwin)
             SystemLog.tell($0)
             #endif
-            FileHandle.standardError.write(Data("waybill: \($0)\n".utf8))
+            // Without a reader, `FileHandle.write(_:)` would crash.
+            try? FileHandle.standardError.write(contentsOf: Data("waybill: \($0)\n".utf8))
         }
 
         #if canImport(Darwin)

@@ -67,6 +67,7 @@ struct TestProcess {
             let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2]))) { $0 = options }
             try await use(transactions)
             print(transactions.health.problems)
+        case "unheard": try await tellNobody(of: URL(filePath: arguments[2]))
         case "disabled": try await use(.disabled)
         case "default": try await use(TransactionManager { $0 = options })
         default: exit(64)
@@ -81,6 +82,19 @@ struct TestProcess {
         _ = try await export.run(of: store, into: lake) { step in
             if step == last { kill(getpid(), SIGKILL) }
         }
+    }
+
+    /// Reports a problem without a reader.
+    private static func tellNobody(of folder: URL) async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let pipe = Pipe()
+        dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        try pipe.fileHandleForReading.close()
+        let transactions = TransactionManager(store: .directory(folder))
+        transactions.begin(Login.self).finish()
+        try? await transactions.sync()
+        transactions.diagnostics.settle()
+        print(transactions.health.problems.isEmpty ? "nothing to tell" : "alive")
     }
 
     /// Dies with a transaction open. Its facts are in the store.

@@ -23,6 +23,12 @@ import WaybillTesting
         #expect(next.health.isGood)
     }
 
+    /// Breaks when an app crashes because standard error has no reader.
+    @Test func aMessageWithoutAReaderEndsNoProcess() throws {
+        let (output, status) = try ChildProcess("TestProcess", ["unheard", "/dev/null/waybill"]).finish()
+        #expect(output == "alive\n" && status == 0, "\(output)")
+    }
+
     private func sources(of transactions: TransactionManager) throws -> [SourceRecord] {
         try transactions.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources() } ?? []
     }
