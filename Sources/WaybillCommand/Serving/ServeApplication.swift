@@ -52,7 +52,7 @@ extension ServeSettings {
                 address: .hostname(self.host, port: port), serverName: "waybill",
                 availableConnectionsDelegate: slots),
             onServerRunning: { channel in
-                Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
+                try? Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
                 for warning in warnings { Terminal.warn(warning) }
             },
             logger: logger)

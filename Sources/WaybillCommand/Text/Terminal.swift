@@ -10,9 +10,9 @@ import WaybillExport
 /// Recorded texts may contain control characters, which terminals obey. Table cells remove them when they are made,
 /// because our colors are control characters, too.
 enum Terminal {
-    static func write(_ lines: [String]) {
+    static func write(_ lines: [String]) throws(WaybillError) {
         Progress.makeRoom()
-        FileHandle.standardOutput.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+        try StandardOutput.writePainted(Array(lines.map { $0 + "\n" }.joined().utf8))
     }
 
     /// Writes values with the keys of a collector's answers.
@@ -33,11 +33,12 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    static func ask(_ question: String) { FileHandle.standardError.write(Data(question.utf8)) }
+    /// Without a reader, `FileHandle.write(_:)` would crash.
+    static func ask(_ question: String) { try? FileHandle.standardError.write(contentsOf: Data(question.utf8)) }
 
     static func warn(_ sentence: String) {
         Progress.makeRoom()
-        FileHandle.standardError.write(Data((sentence.printable + "\n").utf8))
+        ask(sentence.printable + "\n")
     }
 
     static func printable(_ error: any Error) -> any Error {
@@ -78,8 +79,8 @@ struct TextOptions: ParsableArguments {
     @Flag(help: "Draw only with ASCII, as in a locale without UTF-8.")
     var ascii = false
 
-    func write(_ lines: [String], environment: [String: String] = ProcessInfo.processInfo.environment) {
-        Terminal.write(ascii || !PlainText.isUTF8(environment) ? lines.map(\.plain) : lines)
+    func write(_ lines: [String], environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        try Terminal.write(ascii || !PlainText.isUTF8(environment) ? lines.map(\.plain) : lines)
     }
 }
 

@@ -34,7 +34,7 @@ struct Backup: AsyncParsableCommand {
         }
         for warning in warnings { Terminal.warn(warning) }
         if json { return try Terminal.write(json: Made(stores: copies)) }
-        Terminal.write(
+        try Terminal.write(
             copies.map { "\($0.name): \(Words.count($0.factCount, "fact")), \(Words.count($0.byteCount, "byte"))." })
     }
 
@@ -85,7 +85,7 @@ struct Move: AsyncParsableCommand {
             else { return }
             Terminal.warn("\(percent) % of \(Words.count(Int(total), "fact"))")
         }
-        Terminal.write(["\(Words.count(Int(count), "fact")) copied."])
+        try Terminal.write(["\(Words.count(Int(count), "fact")) copied."])
     }
 }
 
@@ -115,7 +115,7 @@ struct Migrate: AsyncParsableCommand {
 
     func run() async throws {
         let statements = try await Database(database).migrate(isTried: dryRun)
-        Terminal.write(statements.isEmpty ? ["There is nothing to do."] : statements.map { "\($0);" })
+        try Terminal.write(statements.isEmpty ? ["There is nothing to do."] : statements.map { "\($0);" })
     }
 }
 #endif

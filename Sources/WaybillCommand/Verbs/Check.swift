@@ -50,7 +50,7 @@ struct Check: AsyncParsableCommand {
                 ("USE CASE", .left), ("LIMIT", .left), ("FOUND", .left), ("VERDICT", .left),
             ])
             table.rows = rows.map { [Cell($0.useCase, .bold), Cell($0.limit), Cell($0.found), $0.verdict.cell] }
-            Terminal.write(table.lines(.standardOutput()))
+            try Terminal.write(table.lines(.standardOutput()))
         }
         if checked.contains(where: { $0.verdict != .holds }) { throw ExitCode.failure }
     }

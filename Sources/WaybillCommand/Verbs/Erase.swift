@@ -70,7 +70,7 @@ struct Erase: AsyncParsableCommand {
             }
         let erasure = try await store.erase(scope(in: store))
         if json { return try Terminal.write(json: erasure) }
-        Terminal.write([
+        try Terminal.write([
             "\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."
         ])
     }

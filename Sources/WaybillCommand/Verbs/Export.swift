@@ -178,7 +178,7 @@ struct Export: AsyncParsableCommand {
         guard let increment = try await export.run(of: store, into: lake) else {
             return Terminal.warn("Nothing is new.")
         }
-        Terminal.write(increment.files.map { lake.place(of: $0.name) })
+        try Terminal.write(increment.files.map { lake.place(of: $0.name) })
     }
 
     private func lake(_ place: String) throws -> any Lake {

@@ -66,9 +66,7 @@ struct Following {
     }
 
     /// If SIGPIPE is ignored, a pipe without a reader fails here.
-    static func show(_ lines: [String]) -> Bool {
-        (try? StandardOutput.writePainted(Array(lines.map { $0 + "\n" }.joined().utf8))) != nil
-    }
+    static func show(_ lines: [String]) -> Bool { (try? Terminal.write(lines)) != nil }
 
     static func show(json records: [some Encodable & Redactable]) throws -> Bool {
         var lines = ""

@@ -42,7 +42,7 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let tally = try await Progress.shown("importing") { try await add() }
-        if json { try Terminal.write(json: tally) } else { Terminal.write([tally.description]) }
+        if json { try Terminal.write(json: tally) } else { try Terminal.write([tally.description]) }
         if tally.hasFailures { throw ExitCode.failure }
     }
 

@@ -132,7 +132,7 @@ struct List: AsyncParsableCommand {
         if json {
             try Terminal.write(json: page)
         } else if !page.rows.isEmpty {
-            Terminal.write(table(Redactor.command.redacted(page.rows)).lines(.standardOutput()))
+            try Terminal.write(table(Redactor.command.redacted(page.rows)).lines(.standardOutput()))
             if let next = page.next { Terminal.warn("There are more: --cursor \(next)") }
         } else {
             Terminal.warn(Redactor.command.redacted(page.whyEmpty).value ?? "Nothing was found.")

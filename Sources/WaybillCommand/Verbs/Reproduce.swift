@@ -44,7 +44,7 @@ struct Reproduce: AsyncParsableCommand {
         guard !files.isEmpty else {
             throw WaybillError(.notFound, "Neither an app nor a service has a part that a test can repeat.")
         }
-        Terminal.write(try write(files))
+        try Terminal.write(try write(files))
         if files.contains(where: { $0.source.contains(ExchangeBody.placeholder("")) }) {
             Terminal.warn(
                 "Some bodies were not kept: replace each placeholder\(bodies == nil ? ", or pass --bodies" : "").")

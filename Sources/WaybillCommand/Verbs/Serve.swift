@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         FreedMemory.giveBack()
         let settings = try await ServeSettings(flags, file: config)
-        if printConfig { return Terminal.write(settings.lines) }
+        if printConfig { return try Terminal.write(settings.lines) }
         if case .database(let address) = StoreArgument(argument: self.folder) {
             return try await serve(Database(address), settings)
         }

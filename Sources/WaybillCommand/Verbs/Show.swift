@@ -68,7 +68,7 @@ struct Show: AsyncParsableCommand {
         let record = try await place.opened().transaction(key)
         if json { return try Terminal.write(json: record) }
         let transaction = TransactionText(Redactor.command.redacted(record), clocks: clocks ?? .aligned)
-        text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
+        try text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
     private func showExchange() async throws {
@@ -80,7 +80,8 @@ struct Show: AsyncParsableCommand {
             return try StandardOutput.write(writer.next(record, bodies: bodies) + "\n".utf8)
         }
         let redactor = Redactor.command
-        text.write(ExchangeText(redactor.redacted(record), bodies: redactor.redacted(bodies)).lines(.standardOutput()))
+        try text.write(
+            ExchangeText(redactor.redacted(record), bodies: redactor.redacted(bodies)).lines(.standardOutput()))
     }
 }
 
@@ -109,7 +110,7 @@ struct Verify: AsyncParsableCommand {
         if json {
             try Terminal.write(json: result)
         } else {
-            Terminal.write(result.lines(.standardOutput()))
+            try Terminal.write(result.lines(.standardOutput()))
         }
         if !result.isSound { throw ExitCode.failure }
     }

@@ -57,7 +57,7 @@ struct Token: AsyncParsableCommand {
             let now = CommandClock.current.wallMicroseconds()
             let (secret, token) = try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).add(
                 role: role, project: project, now: now, end: expires.flatMap { Self.end($0, now: now) })
-            Terminal.write([secret.text])
+            try Terminal.write([secret.text])
             Terminal.warn(
                 "\(token.id): \(token.role.rawValue) for the project \(token.project)\(token.end.map { ", until \($0)" } ?? ""). Keep the token; only its hash is kept here."
             )
@@ -91,7 +91,7 @@ struct Token: AsyncParsableCommand {
                     Cell(token.id), Cell(token.role.rawValue), Cell("\(token.project)"), Cell(token.made), Cell(end),
                 ]
             }
-            Terminal.write(table.lines(.standardOutput()))
+            try Terminal.write(table.lines(.standardOutput()))
         }
 
         private struct Listed: Encodable, Redactable {
@@ -124,7 +124,7 @@ struct Token: AsyncParsableCommand {
 
         func run() async throws {
             try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).revoke(id)
-            Terminal.write(["\(id) is revoked."])
+            try Terminal.write(["\(id) is revoked."])
         }
     }
 }

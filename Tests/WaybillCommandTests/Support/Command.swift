@@ -15,7 +15,10 @@ struct Command {
         try await waybill(arguments, environment: environment)
     }
 
-    static func waybill(_ arguments: [String], environment: [String: String] = [:]) async throws -> Command {
+    /// - Parameter place: Where standard output goes; `nil` for ``output``.
+    static func waybill(
+        _ arguments: [String], environment: [String: String] = [:], to place: URL? = nil
+    ) async throws -> Command {
         let folder = try TemporaryDirectory()
         let (output, errors) = (folder.file("output"), folder.file("errors"))
         for file in [output, errors] { try Data().write(to: file) }
@@ -26,7 +29,7 @@ struct Command {
             environment
         ) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardOutput = try FileHandle(forWritingTo: place ?? output)
         process.standardError = try FileHandle(forWritingTo: errors)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }

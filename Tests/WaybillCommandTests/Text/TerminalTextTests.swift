@@ -1,5 +1,7 @@
 #if Collector
+import Foundation
 import Testing
+
 @testable import WaybillCommand
 
 @Suite(.timeLimit(.minutes(5))) struct TerminalTextTests {
@@ -27,6 +29,14 @@ import Testing
         table.rows = [["登録", "1"], ["login", "12"]]
         #expect(table.lines(Palette(isColored: false)) == ["NAME   COUNT", "登録       1", "login     12"])
     }
+
+    #if os(Linux)
+    /// Breaks when a full disk crashes the command.
+    @Test func aFullDiskIsAnError() async throws {
+        let run = try await Command.waybill(["serve", "nowhere", "--print-config"], to: URL(filePath: "/dev/full"))
+        #expect(run.status == 1 && run.errors.contains("Standard output cannot be written."), "\(run.errors)")
+    }
+    #endif
 
     @Test func aBarIsAsLongAsItsShare() {
         #expect(Bars.bar(10, of: 10, width: 4) == "████")

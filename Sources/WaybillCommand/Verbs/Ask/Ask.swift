@@ -115,7 +115,7 @@ struct AskOptions: ParsableArguments {
             try StandardOutput.write(redacted.csv)
         } else if !redacted.isEmpty {
             let width = Terminal.width() ?? Terminal.usualWidth
-            text.write(redacted.lines(about: subject, .standardOutput(), width: width))
+            try text.write(redacted.lines(about: subject, .standardOutput(), width: width))
             if let counted = answer.outcomesSentence { Terminal.warn(counted) }
         }
         if !json, let weighed = answer.weighed { Terminal.warn(weighed.sentence) }
