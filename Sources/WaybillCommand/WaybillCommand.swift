@@ -102,8 +102,8 @@ import WaybillCollector
 @main
 enum WaybillCommand {
     static func main() {
-        FileHandle.standardError.write(
-            Data("waybill was built without its trait: build it with `swift build --traits Collector`.\n".utf8))
+        let sentence = "waybill was built without its trait: build it with `swift build --traits Collector`.\n"
+        try? FileHandle.standardError.write(contentsOf: Data(sentence.utf8))
         exit(69)  // EX_UNAVAILABLE of sysexits.h
     }
 }

@@ -1,6 +1,7 @@
 """`waybill mcp` with the Model Context Protocol's own client, and with lines that no client should send."""
 import asyncio
 import json
+import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -173,6 +174,17 @@ def test_a_bad_line_gets_an_error_and_the_next_one_its_answer(store, line, code)
     bad, good = raw(store, line, PING)
     assert bad["error"]["code"] == code
     assert good["id"] == 7 and "result" in good
+
+
+def test_input_that_cannot_be_read_is_an_error_and_no_crash(store):
+    folder = os.open(store.parent, os.O_RDONLY)
+    try:
+        done = subprocess.run(
+            [str(WAYBILL), "mcp", str(store)], stdin=folder, capture_output=True, timeout=TIMEOUT)
+    finally:
+        os.close(folder)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"Standard input cannot be read" in done.stderr
 
 
 def test_notifications_get_no_answer(store):

@@ -25,7 +25,7 @@ struct MCP: AsyncParsableCommand {
     func run() async throws {
         var server = AgentServer(tools: AgentTools(store: try await place.opened()))
         var lines = BoundedLines()
-        while let line = lines.next() {
+        while let line = try lines.next() {
             guard let answer = try await server.answer(line) else { continue }
             try StandardOutput.write(answer + Array("\n".utf8))
         }
@@ -41,16 +41,14 @@ struct BoundedLines {
 
     static let limit = 1 << 20
 
-    private let read: () -> [UInt8]
+    private static let pieceByteCount = 1 << 16
+
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
 
-    /// - Parameter read: Returns the next bytes; none at the end. Default: those of standard input.
-    init(_ read: @escaping () -> [UInt8] = { [UInt8](FileHandle.standardInput.availableData) }) { self.read = read }
-
     /// Returns the next line without its line feed; `nil` at the end. A last line without a line feed counts.
-    mutating func next() -> Line? {
+    mutating func next() throws(WaybillError) -> Line? {
         var isTooLong = false
         var searched = start
         while true {
@@ -71,10 +69,21 @@ struct BoundedLines {
                 buffer = []
             }
             searched = buffer.count
-            let bytes = read()
+            let bytes = try Self.nextBytes()
             isAtEnd = bytes.isEmpty
             buffer += bytes
         }
+    }
+
+    /// Waits for bytes and returns them; none at the end. `FileHandle.availableData` would crash if input is closed.
+    private static func nextBytes() throws(WaybillError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: pieceByteCount)
+        var count = read(STDIN_FILENO, &bytes, bytes.count)
+        while count < 0, errno == EINTR { count = read(STDIN_FILENO, &bytes, bytes.count) }
+        guard count >= 0 else {
+            throw WaybillError(.setting, "Standard input cannot be read.", cause: String(cString: strerror(errno)))
+        }
+        return Array(bytes[..<count])
     }
 }
 
