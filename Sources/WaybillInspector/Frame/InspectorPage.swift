@@ -87,8 +87,9 @@ extension InspectorFrame {
 
     private func footer(_ tab: InspectorTab) -> HTML {
         let zone = zoneName ?? WallTime(clock.wallMicroseconds(), in: timeZone).zone
+        let times: HTML = "Times in <span id=zone\(" data-chosen", if: zoneName != nil)>\(zone)</span>.\(zones(tab)) "
         return """
-            <footer><p>Times in <span id=zone\(" data-chosen", if: zoneName != nil)>\(zone)</span>.\(zones(tab)) \
+            <footer><p>\(times, if: tab != .controls)\
             Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>
             <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open<dt>n<dd>the next error\

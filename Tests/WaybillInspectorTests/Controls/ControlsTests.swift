@@ -67,6 +67,14 @@ private enum Login: Int, UseCase {
         #expect(page.contains("<a href=\"controls\">Controls</a>"))
     }
 
+    /// The page has no times, and a link to it in another time zone changed nothing.
+    @Test func noTimeZoneIsOffered() async throws {
+        for path in ["/controls", "/controls/rule"] {
+            let page = try await get(path).text
+            #expect(!page.contains("Times in") && !page.contains("zone="))
+        }
+    }
+
     @Test func recordingIsTurnedOffAndOn() async throws {
         #expect(try await get("/controls").text.contains("<b>Recording is on.</b>"))
         let off = await change("stop-recording")
