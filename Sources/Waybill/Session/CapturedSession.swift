@@ -76,9 +76,7 @@ public final class CapturedSession: Sendable {
     ) -> HTTPCall {
         guard var opened = told(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
-            let failed = MockTransport(
-                nowhere, answer: .failure(URLError(.badURL)), after: .zero, on: DispatchSchedule())
-            return HTTPCall(of: nowhere, by: failed)
+            return HTTPCall(of: nowhere, by: AnswerTransport([.ended(URLError(.badURL))]))
         }
         if let cookies = http.cookieField(for: request) { opened.headerFields.append(cookies) }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)

@@ -19,22 +19,23 @@ extension NetworkRules {
         record.interfered(by: rule.name, isMocked: rule.action.sendsNothing)
         let delay = rule.action.delay
         if let deadline, delay > deadline {
-            let timedOut = URLError(.timedOut, failing: request.url)
-            return MockTransport(outgoing, answer: .failure(timedOut), after: deadline, on: schedule())
+            return answering([.ended(URLError(.timedOut, failing: request.url))], after: deadline)
         }
         switch rule.action {
-        case .mock(let mock):
-            return MockTransport(outgoing, answer: mock.answer(to: request), after: delay, on: schedule())
-        case .fail(let code, _, _):
-            return MockTransport(
-                outgoing, answer: .failure(URLError(code, failing: request.url)), after: delay, on: schedule())
-        case .throttle(var throttle):
-            throttle.latency = delay
-            return ThrottleTransport(transport(), throttle, on: schedule())
+        case .mock(let mock): return answering(mock.events(answering: outgoing, request), after: delay)
+        case .fail(let code, _, _): return answering([.ended(URLError(code, failing: request.url))], after: delay)
+        case .throttle(let throttle):
+            return RuleTransport(
+                transport(), startingAfter: delay > .zero ? delay : nil, bytesPerSecond: throttle.bytesPerSecond,
+                on: schedule())
         case .cut(let count):
-            return CutTransport(
-                transport(), afterByteCount: count, with: URLError(.networkConnectionLost, failing: request.url))
+            let lost = URLError(.networkConnectionLost, failing: request.url)
+            return RuleTransport(transport(), cut: .init(byteCount: count, error: lost), on: schedule())
         }
+    }
+
+    private func answering(_ events: [HTTPEvent], after delay: Duration) -> RuleTransport {
+        RuleTransport(AnswerTransport(events), startingAfter: delay, on: schedule())
     }
 
     /// Only rules that fail apply to WebSockets.
@@ -70,7 +71,10 @@ extension NetworkRule.Action {
 }
 
 extension NetworkRule.Response {
-    fileprivate func answer(to request: ExchangeRequest) -> MockTransport.Answer {
+    /// A large body arrives in pieces, as one from the network does.
+    private static let pieceByteCount = 65_536
+
+    fileprivate func events(answering outgoing: OutgoingRequest, _ request: ExchangeRequest) -> [HTTPEvent] {
         let hasBody = request.method.uppercased() != "HEAD" && status != 204 && status != 304
         var fields: [String: String] = [:]
         for field in headerFields {
@@ -86,9 +90,21 @@ extension NetworkRule.Response {
             let response = HTTPURLResponse(
                 url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
         else {
-            return .failure(URLError(.badServerResponse, failing: request.url))
+            return [.ended(URLError(.badServerResponse, failing: request.url))]
         }
-        return .success((response, body: hasBody ? body : Data()))
+        var events: [HTTPEvent] = [.responded(response)]
+        if let count = outgoing.byteCount, count > 0 { events.insert(.sent(byteCount: count, expected: count), at: 0) }
+        for start in stride(from: 0, to: hasBody ? body.count : 0, by: Self.pieceByteCount) {
+            events.append(.received(body.dropFirst(start).prefix(Self.pieceByteCount)))
+        }
+        return events + [.ended(nil)]
+    }
+}
+
+extension OutgoingRequest {
+    fileprivate var byteCount: Int64? {
+        guard case .file(let file) = body else { return data.map { Int64($0.count) } }
+        return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map { Int64($0) }
     }
 }
 

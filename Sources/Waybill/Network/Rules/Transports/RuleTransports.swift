@@ -5,144 +5,82 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-final class MockTransport: HTTPTransport {
-    typealias Answer = Result<(HTTPURLResponse, body: Data), URLError>
+/// Sends nothing.
+final class AnswerTransport: HTTPTransport {
+    private let answer: [HTTPEvent]
 
-    /// A large mock arrives in pieces, as a response from the network does.
-    private static let pieceByteCount = 65_536
-
-    private let outgoing: OutgoingRequest
-    private let answer: Answer
-    private let delay: Duration
-    private let schedule: any RuleSchedule
-    private let events = Locked<(any HTTPEvents)?>(nil)
-
-    init(_ outgoing: OutgoingRequest, answer: Answer, after delay: Duration, on schedule: any RuleSchedule) {
-        self.outgoing = outgoing
-        self.answer = answer
-        self.delay = delay
-        self.schedule = schedule
-    }
+    init(_ answer: [HTTPEvent]) { self.answer = answer }
 
     func start(telling events: any HTTPEvents) {
-        self.events.withLock { $0 = events }
-        schedule.after(delay) { [self] in tell() }
+        for event in answer { events.tell(event) }
     }
 
-    func cancel() { events.withLock { $0 = nil } }
-
-    private func tell() {
-        switch answer {
-        case .success((let response, let body)):
-            if let count = outgoing.byteCount, count > 0 { wanted?.tell(.sent(byteCount: count, expected: count)) }
-            wanted?.tell(.responded(response))
-            for start in stride(from: 0, to: body.count, by: Self.pieceByteCount) {
-                wanted?.tell(.received(body.dropFirst(start).prefix(Self.pieceByteCount)))
-            }
-            end(nil)
-        case .failure(let error): end(error)
-        }
-    }
-
-    private var wanted: (any HTTPEvents)? { events.withLock { $0 } }
-
-    private func end(_ error: URLError?) { events.withLock { $0.take() }?.tell(.ended(error)) }
+    func cancel() {}
 }
 
-extension OutgoingRequest {
-    fileprivate var byteCount: Int64? {
-        guard case .file(let file) = body else { return data.map { Int64($0.count) } }
-        return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map { Int64($0) }
-    }
-}
-
-final class CutTransport: HTTPTransport, HTTPEvents {
-    private struct State {
-        var events: (any HTTPEvents)?
-        var remainingByteCount: Int64
-    }
-
-    private let transport: any HTTPTransport
-    private let error: URLError
-    private let state: Locked<State>
-
-    /// The number counts decoded bytes. With 0, the head still arrives.
-    init(_ transport: any HTTPTransport, afterByteCount byteCount: Int64, with error: URLError) {
-        self.transport = transport
-        self.error = error
-        state = Locked(State(remainingByteCount: byteCount))
-    }
-
-    func start(telling events: any HTTPEvents) {
-        state.withLock { $0.events = events }
-        transport.start(telling: self)
-    }
-
-    func cancel() {
-        state.withLock { $0.events = nil }
-        transport.cancel()
-    }
-
-    // MARK: What the other transport tells
-
-    private var events: (any HTTPEvents)? { state.withLock { $0.events } }
-
-    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
-        events?.redirected(by: response, to: request)
-    }
-
-    func tell(_ event: HTTPEvent) {
-        switch event {
-        case .waits, .sent, .measured: events?.tell(event)
-        case .responded:
-            events?.tell(event)
-            cutIfDue()
-        case .received(let bytes):
-            let (events, seen) = state.withLock { state in
-                let seen = bytes.prefix(Int(clamping: state.remainingByteCount))
-                state.remainingByteCount -= Int64(seen.count)
-                return (state.events, seen)
-            }
-            events?.tell(.received(seen))
-            cutIfDue()
-        case .ended: takeEvents()?.tell(event)
-        }
-    }
-
-    private func cutIfDue() {
-        guard state.withLock({ $0.remainingByteCount == 0 }), let events = takeEvents() else { return }
-        events.tell(.ended(error))
-        transport.cancel()
-    }
-
-    private func takeEvents() -> (any HTTPEvents)? { state.withLock { $0.events.take() } }
-}
-
+/// Starts another transport later, slows down its events, or cuts off its response.
+///
 /// URLSession can't pause on every platform, and its queue must not wait. Early events wait in memory, in order.
-final class ThrottleTransport: HTTPTransport, HTTPEvents {
+final class RuleTransport: HTTPTransport, HTTPEvents {
+    struct Cut {
+        /// The number counts decoded bytes. With 0, the head still arrives.
+        var byteCount: Int64
+        var error: URLError
+    }
+
     private struct State {
         var events: (any HTTPEvents)?
         var hasStarted = false
         var isCancelled = false
         var waiting: [HTTPEvent] = []
         var isTelling = false
+        /// Counts down to the cut.
+        var cut: Cut?
+
+        /// Returns whether the response is cut off here.
+        mutating func add(_ event: HTTPEvent) -> Bool {
+            guard let cut else {
+                waiting.append(event)
+                return false
+            }
+            switch event {
+            case .waits, .sent, .measured, .ended:
+                waiting.append(event)
+                return false
+            case .responded: waiting.append(event)
+            case .received(let bytes):
+                let seen = bytes.prefix(Int(clamping: cut.byteCount))
+                self.cut?.byteCount -= Int64(seen.count)
+                waiting.append(.received(seen))
+            }
+            guard self.cut?.byteCount == 0 else { return false }
+            waiting.append(.ended(cut.error))
+            return true
+        }
     }
 
     private let transport: any HTTPTransport
-    private let throttle: NetworkRule.Throttle
+    private let delay: Duration?
+    private let bytesPerSecond: Int64?
     private let schedule: any RuleSchedule
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(_ transport: any HTTPTransport, _ throttle: NetworkRule.Throttle, on schedule: any RuleSchedule) {
+    /// Without a delay, it starts at once.
+    init(
+        _ transport: any HTTPTransport, startingAfter delay: Duration? = nil, bytesPerSecond: Int64? = nil,
+        cut: Cut? = nil, on schedule: any RuleSchedule
+    ) {
         self.transport = transport
-        self.throttle = throttle
+        self.delay = delay
+        self.bytesPerSecond = bytesPerSecond
         self.schedule = schedule
+        state = Locked(State(cut: cut))
     }
 
     func start(telling events: any HTTPEvents) {
         state.withLock { $0.events = events }
-        if throttle.latency > .zero {
-            schedule.after(throttle.latency) { [self] in startTransport() }
+        if let delay {
+            schedule.after(delay) { [self] in startTransport() }
         } else {
             startTransport()
         }
@@ -178,12 +116,13 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
         switch event {
         case .waits, .measured: state.withLock { $0.events }?.tell(event)  // takes no time
         case .sent, .responded, .received, .ended:
-            let begins = state.withLock { state in
-                guard state.events != nil else { return false }
-                state.waiting.append(event)
-                return !exchange(&state.isTelling, with: true)
+            let (begins, isCut) = state.withLock { state in
+                guard state.events != nil else { return (false, false) }
+                let isCut = state.add(event)
+                return (!exchange(&state.isTelling, with: true), isCut)
             }
             if begins { tellWaiting() }
+            if isCut { transport.cancel() }
         }
     }
 
@@ -191,8 +130,8 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     private func tellWaiting() {
         while let event = nextEvent() {
-            if let rate = throttle.bytesPerSecond, let count = event.byteCount, count > 0 {
-                return schedule.after(.microseconds(count * 1_000_000 / rate)) { [self] in
+            if let bytesPerSecond, let count = event.byteCount, count > 0 {
+                return schedule.after(.microseconds(count * 1_000_000 / bytesPerSecond)) { [self] in
                     pass(event)
                     tellWaiting()
                 }
@@ -203,7 +142,7 @@ final class ThrottleTransport: HTTPTransport, HTTPEvents {
 
     /// Takes at most the bytes of a tenth of a second, for a steady flow.
     private func nextEvent() -> HTTPEvent? {
-        let pieceByteCount = throttle.bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
+        let pieceByteCount = bytesPerSecond.map { Int(min(max(1, $0 / 10), 65_536)) } ?? .max
         return state.withLock { state in
             guard let first = state.waiting.first else {
                 state.isTelling = false
