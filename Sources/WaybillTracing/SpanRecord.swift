@@ -111,11 +111,11 @@ final class SpanRecord: Sendable {
     private func receive(_ attributes: SpanAttributes, in part: OpenPart) {
         state.withLock { state in
             guard state.exchange == nil, !state.hasEnded,
-                let request = IncomingRequest(attributes, name: state.name)
+                let request = SpanRequest(attributes, .server, spanName: state.name), let target = request.target
             else { return }
             // This does nothing if an outer middleware already records the exchange.
             state.exchange = transactions.openServerExchange(
-                method: request.method, authority: request.authority, target: request.target,
+                method: request.method, authority: request.authority, target: target,
                 headerFields: attributes.headerFields("http.request.header."),
                 in: UseCaseTransaction<Int>(part: part))
         }
@@ -144,12 +144,8 @@ final class SpanRecord: Sendable {
     }
 
     private func end(_ exchange: ExchangeRecorder, _ last: State, _ response: SpanResponse) {
-        if let count = last.attributes.integer("http.request.body.size", "http.request_content_length") {
-            exchange.expectToSend(byteCount: Int64(count))
-        }
-        if let count = last.attributes.integer("http.response.body.size", "http.response_content_length") {
-            exchange.received(byteCount: Int64(count))
-        }
+        if let count = last.attributes.requestByteCount { exchange.expectToSend(byteCount: count) }
+        if let count = last.attributes.responseByteCount { exchange.received(byteCount: count) }
         guard let status = response.status else {
             return if let error = last.error { exchange.fail(error) } else { exchange.finish() }
         }

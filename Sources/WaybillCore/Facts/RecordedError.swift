@@ -233,27 +233,3 @@ enum ErrorIdentity {
         return mirror.displayStyle == .enum ? mirror : nil
     }
 }
-
-/// The status codes of gRPC (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md).
-package enum GRPCStatus {
-    package static let domain = "grpc"
-
-    private static let names = [
-        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
-    ]
-    /// The codes that are a server's fault: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/.
-    private static let serverFailures: Set<Int> = [2, 4, 12, 13, 14, 15]
-
-    package static func name(of code: Int) -> String? { names.indices.contains(code) ? names[code] : nil }
-
-    package static func code(named name: String) -> Int? { names.firstIndex(of: name) }
-
-    package static func isServerFailure(_ code: Int) -> Bool { serverFailures.contains(code) }
-
-    /// `nil` for OK.
-    package static func error(_ code: Int) -> RecordedError? {
-        code == 0 ? nil : RecordedError(domain: domain, code: Int64(code), name: name(of: code))
-    }
-}

@@ -147,39 +147,22 @@ struct SpanExchange {
         case .internal, .producer, .consumer: return nil
         }
         let attributes = span.attributes
-        if let method = attributes.text("http.request.method", "http.method") {
-            opened = Fact.ExchangeOpened(
-                role: role, method: attributes.text("http.request.method_original") ?? method, path: "")
-            let target = Self.target(of: attributes)
-            let url = redactor.url(target)
-            (opened.path, opened.query) = (url.path, url.query)
-            opened.scheme = url.scheme ?? attributes.text("url.scheme", "http.scheme")
-            opened.host = url.host
-            opened.port = url.port
-        } else if let method = Self.rpcMethod(of: attributes) {
-            opened = Fact.ExchangeOpened(role: role, method: "POST", path: method)
-        } else {
-            return nil
+        guard let request = SpanRequest(attributes, role) else { return nil }
+        opened = redactor.url(request.url ?? request.target ?? attributes.text("http.route") ?? "")
+        opened.role = role
+        opened.method = redactor.method(attributes.text("http.request.method_original") ?? request.method)
+        if opened.host == nil, let authority = request.authority {
+            let address = redactor.url("//\(authority)")
+            (opened.host, opened.port) = (address.host, address.port)
         }
-        if opened.host == nil {
-            let name = attributes.text("server.address", "http.host", "net.host.name", "net.peer.name")
-            let port = attributes.number(["server.port", "net.host.port", "net.peer.port"])
-            let address = name.map { redactor.url("//\($0.authority(port: port))") }
-            opened.host = address?.host
-            opened.port = opened.port ?? address?.port
-        }
-        opened.method = redactor.method(opened.method)
         opened.host = opened.host.map { redactor.label($0) }
-        opened.scheme = opened.scheme.map { redactor.label($0) }
+        opened.scheme = (opened.scheme ?? request.scheme).map { redactor.label($0) }
         opened.headerFields = Self.headerFields(of: attributes, "http.request.header.")
         // The exchange gets its number later.
         closed = Fact.ExchangeClosed(exchange: 0, state: .completed)
-        closed.status = attributes.number(["http.response.status_code", "http.status_code"]).flatMap {
-            (100...999).contains($0) ? Int($0) : nil
-        }
-        let request = attributes.count(["http.request.body.size", "http.request_content_length"])
-        let response = attributes.count(["http.response.body.size", "http.response_content_length"])
-        (closed.sentByteCount, closed.receivedByteCount) = role == .client ? (request, response) : (response, request)
+        closed.status = attributes.responseStatus
+        let (asked, answered) = (attributes.requestByteCount, attributes.responseByteCount)
+        (closed.sentByteCount, closed.receivedByteCount) = role == .client ? (asked, answered) : (answered, asked)
         closed.headerFields = Self.headerFields(of: attributes, "http.response.header.")
         closed.transfer.httpVersion = attributes.text("network.protocol.version", "http.flavor")
         if span.hasFailed, closed.status == nil {
@@ -196,58 +179,17 @@ struct SpanExchange {
             .contains { name.hasPrefix($0) }
     }
 
-    private static func target(of attributes: Attributes) -> String {
-        if let url = attributes.text("url.full", "http.url") { return url }
-        if let path = attributes.text("url.path") {
-            return attributes.text("url.query").map { "\(path)?\($0)" } ?? path
-        }
-        return attributes.text("http.target", "http.route") ?? ""
-    }
-
-    /// The path that gRPC sends: `/shop.Orders/Create`.
-    private static func rpcMethod(of attributes: Attributes) -> String? {
-        guard attributes.text("rpc.system.name", "rpc.system") != nil, let method = attributes.text("rpc.method") else {
-            return nil
-        }
-        return attributes.text("rpc.service").map { "/\($0)/\(method)" } ?? "/\(method)"
-    }
-
     private static func rpcError(of attributes: Attributes) -> RecordedError? {
-        if let code = attributes.number(["rpc.grpc.status_code"]) { return GRPCStatus.error(Int(clamping: code)) }
-        guard let name = attributes.text("rpc.response.status_code") else { return nil }
-        return GRPCStatus.code(named: name).map(GRPCStatus.error)
-            ?? RecordedError(domain: GRPCStatus.domain, code: 0, name: name)
+        if let code = attributes.rpcCode { return GRPCStatus.error(code) }
+        return attributes.text("rpc.response.status_code").map {
+            RecordedError(domain: GRPCStatus.domain, code: 0, name: $0)
+        }
     }
 
     private static func headerFields(of attributes: Attributes, _ prefix: String) -> [HeaderField] {
         attributes.filter { $0.key.hasPrefix(prefix) }.sorted { $0.key < $1.key }.map {
             HeaderField(name: String($0.key.dropFirst(prefix.count)), value: $0.value.description)
         }
-    }
-}
-
-extension Attributes {
-    /// The first of these attributes that exists and is not empty.
-    func text(_ names: String...) -> String? {
-        for name in names {
-            if let text = self[name]?.description, !text.isEmpty { return text }
-        }
-        return nil
-    }
-
-    fileprivate func count(_ names: [String]) -> Int64? {
-        number(names).flatMap { (0...Limits.largestInteger).contains($0) ? $0 : nil }
-    }
-
-    fileprivate func number(_ names: [String]) -> Int64? {
-        for name in names {
-            switch self[name] {
-            case .integer(let value): return value
-            case .string(let text): if let value = Int64(text) { return value }
-            case .double, .bool, nil: break
-            }
-        }
-        return nil
     }
 }
 
