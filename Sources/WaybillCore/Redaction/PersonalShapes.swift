@@ -13,28 +13,16 @@ extension SecretShapes {
     ) -> Range<Int>? {
         var start = index
         while start > first, isLocal(bytes[start - 1]), bytes[start - 1] <= limit { start -= 1 }
-        guard start < index, index + 1 < bytes.count else { return nil }
-        var labels = 0
-        var label = index + 1
-        var end = label
-        var begin = label
-        while true {
-            var next = begin
-            while next < bytes.count, bytes[next] <= limit,
-                bytes[next].isLetterOrDigit || bytes[next] == UInt8(ascii: "-") || bytes[next] >= 0x80
-            {
-                next += 1
-            }
-            guard next > begin else { break }
-            (label, end, labels) = (begin, next, labels + 1)
-            guard next < bytes.count, bytes[next] == UInt8(ascii: ".") else { break }
-            begin = next + 1
+        guard start < index else { return nil }
+        let domain = bytes[(index + 1)...].prefix {
+            $0 <= limit && ($0.isLetterOrDigit || $0 >= 0x80 || $0.isOne(of: "-."))
         }
-        let last = bytes[label..<end]
-        guard labels > 1, last.count > 1, !last.contains(where: \.isDigit) || last.starts(with: "xn--".utf8),
-            !fileTypes.contains(last.map(\.lowercased)), !isVersion(bytes[(index + 1)..<end])
+        let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).prefix { !$0.isEmpty }
+        guard let last = labels.last, labels.count > 1, last.count > 1,
+            !last.contains(where: \.isDigit) || last.starts(with: "xn--".utf8),
+            !fileTypes.contains(last.map(\.lowercased)), !isVersion(Array(labels))
         else { return nil }
-        return start..<end
+        return start..<last.endIndex
     }
 
     private static func isLocal(_ byte: UInt8) -> Bool {
@@ -42,9 +30,8 @@ extension SecretShapes {
     }
 
     /// `package@1.0.0-beta.rc`
-    private static func isVersion(_ domain: ArraySlice<UInt8>) -> Bool {
-        let labels = domain.split(separator: UInt8(ascii: "."))
-        return labels.count > 2 && labels[0].allSatisfy(\.isDigit) && labels[1].first?.isDigit == true
+    private static func isVersion(_ labels: [ArraySlice<UInt8>]) -> Bool {
+        labels.count > 2 && labels[0].allSatisfy(\.isDigit) && labels[1].first?.isDigit == true
     }
 
     /// `icon@2x.png`
@@ -91,14 +78,10 @@ extension SecretShapes {
         }
         if start > 0, bytes[start - 1].isLetterOrDigit || bytes[start - 1] == UInt8(ascii: "-") { return nil }
         if end < bytes.count, bytes[end].isLetterOrDigit || bytes[end] == UInt8(ascii: "-") { return nil }
-        func number(_ range: Range<Int>) -> Int? {
-            bytes[range].reduce(0) { sum, byte in
-                sum.flatMap { byte.isDigit ? $0 * 10 + Int(byte - UInt8(ascii: "0")) : nil }
-            }
-        }
-        guard let area = number(start..<start + 3), let group = number(start + 4..<start + 6),
-            let serial = number(start + 7..<end)
-        else { return nil }
+        let digits = bytes[start..<end].filter(\.isDigit)
+        guard digits.count == 9 else { return nil }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let (area, group, serial) = (number / 1_000_000, number / 10_000 % 100, number % 10_000)
         guard area > 0 && area != 666 && area < 900 && group > 0 && serial > 0 else { return nil }
         return names(bytes, before: start, goods) ? nil : end
     }

@@ -257,15 +257,8 @@ extension Redactor {
     private func pieces(
         of bytes: ArraySlice<UInt8>, separator: UInt8, _ redact: (ArraySlice<UInt8>) -> [UInt8]
     ) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let end = rest.firstIndex(of: separator) {
-            result += redact(rest[..<end])
-            result.append(separator)
-            rest = rest[(end + 1)...]
-        }
-        return result + redact(rest)
+        let pieces = bytes.split(separator: separator, omittingEmptySubsequences: false).map(redact)
+        return Array(pieces.joined(separator: [separator]))
     }
 
     private func piece(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {

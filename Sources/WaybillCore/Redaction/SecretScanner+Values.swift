@@ -23,8 +23,7 @@ extension SecretScanner {
     }
 
     func column(of name: Range<Int>) -> Int {
-        var start = name.lowerBound
-        while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        let start = bytes[..<name.lowerBound].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         return bytes[start...].prefix { $0.isOne(of: " \t-") }.count
     }
 
@@ -91,14 +90,9 @@ extension SecretScanner {
     }
 
     private mutating func quotedValue(from start: Int) -> Range<Int>? {
-        var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: "\\") { first += 1 }
-        let escapes = first - start
-        guard first < bytes.count, bytes[first] == UInt8(ascii: "\"") || bytes[first] == UInt8(ascii: "'") else {
-            return nil
-        }
-        let mark = bytes[first]
-        first += 1
+        let escapes = bytes[start...].prefix { $0 == UInt8(ascii: "\\") }.count
+        guard let mark = bytes[(start + escapes)...].first, mark.isOne(of: "\"'") else { return nil }
+        let first = start + escapes + 1
         guard let end = Self.endOfQuotation(bytes[first...], mark, escapes: escapes) else {
             openEnd = .quotationMark(mark, escapes: escapes)
             return first..<bytes.count

@@ -102,8 +102,7 @@ struct SecretScanner {
     private mutating func key(at index: Int) -> Range<Int>? {
         let startsRun = index >= run.end
         if startsRun {
-            var end = index
-            while end < bytes.count, SecretShapes.isPartOfKey(bytes[end]) { end += 1 }
+            let end = bytes[index...].firstIndex { !SecretShapes.isPartOfKey($0) } ?? bytes.count
             run = (end, end - index >= KeyShape.leastCount)
         }
         guard run.isLong else { return nil }
@@ -170,12 +169,9 @@ struct SecretScanner {
     }
 
     private static func isHook(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
-        guard value.count > 6, value.first == UInt8(ascii: "T"), value.allSatisfy({ $0.isCapital || $0.isDigit }) else {
-            return name.elementsEqual("triggers".utf8) && value.count > 6
-                && value.allSatisfy { $0.isCapital || $0.isDigit }
-        }
-        return name.elementsEqual("services".utf8) || name.elementsEqual("workflows".utf8)
-            || name.elementsEqual("triggers".utf8)
+        guard value.count > 6, value.allSatisfy({ $0.isCapital || $0.isDigit }) else { return false }
+        let names = value.first == UInt8(ascii: "T") ? ["services", "workflows", "triggers"] : ["triggers"]
+        return names.contains { name.elementsEqual($0.utf8) }
     }
 
     // MARK: Names

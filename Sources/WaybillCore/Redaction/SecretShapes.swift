@@ -1,3 +1,5 @@
+import Foundation
+
 enum SecretShapes {
     /// Whether a text needs a scan. It allocates nothing, and is false for most short texts.
     static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool { bytes.withBytes(mayOccur) }
@@ -13,7 +15,7 @@ enum SecretShapes {
                 UInt8(ascii: "["):
                 return true
             case UInt8(ascii: " "):
-                if isIntroduction(word) { return true }
+                if introductions.contains(word) { return true }
                 (word, run) = (0, 0)
             case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"): (word, run) = (0, run + 1)
             case _ where byte.isLetterOrDigit:
@@ -27,23 +29,10 @@ enum SecretShapes {
         return digits >= 9
     }
 
-    private static func isIntroduction(_ word: UInt64) -> Bool {
-        switch word {
-        case bearer, basic, digest, ntlm, dpop, negotiate, `private`, `is`: true
-        default: false
-        }
-    }
-
-    private static let bearer = letters("bearer")
-    private static let basic = letters("basic")
-    private static let digest = letters("digest")
-    private static let ntlm = letters("ntlm")
-    private static let dpop = letters("dpop")
-    private static let negotiate = letters("egotiate")
-    private static let `private` = letters("private")
-    private static let `is` = letters("is")
-
-    private static func letters(_ word: String) -> UInt64 { word.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
+    /// The last eight letters of words before a secret.
+    private static let introductions = [
+        "bearer", "basic", "digest", "ntlm", "dpop", "negotiate", "private", "is",
+    ].map { word in word.utf8.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 
     // MARK: JSON Web Tokens (RFC 7519)
 
@@ -66,9 +55,7 @@ enum SecretShapes {
     }
 
     static func endOfPart(_ bytes: [UInt8], from start: Int) -> Int {
-        var index = start
-        while index < bytes.count, bytes[index].isLetterOrDigit || bytes[index].isOne(of: "-_=") { index += 1 }
-        return index
+        bytes[start...].firstIndex { !$0.isLetterOrDigit && !$0.isOne(of: "-_=") } ?? bytes.count
     }
 
     // MARK: Credentials after their scheme (RFC 6750, RFC 7617, RFC 4559, RFC 9449)
@@ -77,19 +64,14 @@ enum SecretShapes {
     static func credentials(_ bytes: [UInt8], at start: Int) -> Range<Int>? {
         guard start == 0 || !bytes[start - 1].isLetterOrDigit else { return nil }
         guard let scheme = schemes.first(where: { starts(bytes, at: start, with: $0) }) else { return nil }
-        var first = start + scheme.utf8CodeUnitCount
-        let end = first
-        while first < bytes.count, bytes[first] == UInt8(ascii: " ") { first += 1 }
-        guard first > end else { return nil }
-        var last = first
-        while last < bytes.count, bytes[last].isLetterOrDigit || bytes[last].isOne(of: "-._~+/=") { last += 1 }
-        guard last > first else { return nil }
-        let value = bytes[first..<last]
+        let spaces = bytes[(start + scheme.utf8CodeUnitCount)...].prefix { $0 == UInt8(ascii: " ") }
+        let value = bytes[spaces.endIndex...].prefix { $0.isLetterOrDigit || $0.isOne(of: "-._~+/=") }
+        guard !spaces.isEmpty, !value.isEmpty else { return nil }
         switch (bytes[start].lowercased, bytes[start + 1].lowercased) {
         // After "bearer", every word is a secret.
-        case (UInt8(ascii: "b"), UInt8(ascii: "e")): return first..<last
-        case (UInt8(ascii: "b"), _): return areBasic(value) ? first..<last : nil
-        default: return value.dropFirst().contains(where: { !$0.isSmallLetter }) ? first..<last : nil
+        case (UInt8(ascii: "b"), UInt8(ascii: "e")): return value.indices
+        case (UInt8(ascii: "b"), _): return areBasic(value) ? value.indices : nil
+        default: return value.dropFirst().contains(where: { !$0.isSmallLetter }) ? value.indices : nil
         }
     }
 
@@ -107,25 +89,10 @@ enum SecretShapes {
     private static func hasColonInBase64(_ value: ArraySlice<UInt8>) -> Bool {
         let letters = value.prefix { $0 != UInt8(ascii: "=") }
         guard letters.count >= 4, letters.count % 4 != 1 else { return false }
-        var (bits, count, hasColon) = (UInt32(0), 0, false)
-        for letter in letters {
-            let six: UInt8
-            switch letter {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): six = letter - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): six = letter - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): six = letter - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "+"): six = 62
-            case UInt8(ascii: "/"): six = 63
-            default: return false
-            }
-            (bits, count) = (bits << 6 | UInt32(six), count + 6)
-            guard count >= 8 else { continue }
-            count -= 8
-            let byte = UInt8(truncatingIfNeeded: bits >> UInt32(count))
-            if byte < 0x20 || byte == 0x7F { return false }
-            hasColon = hasColon || byte == UInt8(ascii: ":")
-        }
-        return hasColon
+        // Zeros, because decoders differ on padding.
+        let zeros = Data(repeating: UInt8(ascii: "A"), count: (4 - letters.count % 4) % 4)
+        guard let text = Data(base64Encoded: Data(letters) + zeros)?.prefix(letters.count * 3 / 4) else { return false }
+        return text.contains(UInt8(ascii: ":")) && text.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 
     private static let schemes: [StaticString] = ["bearer", "basic", "ntlm", "dpop", "negotiate"]
@@ -324,7 +291,7 @@ extension SecretShapes {
         guard bytes[start...].starts(with: "-----BEGIN ".utf8) else { return nil }
         let head = bytes[(start + 11)...].prefix(64)
         let label = head.prefix { $0 == UInt8(ascii: " ") || $0.isLetterOrDigit }
-        guard contains(label, "PRIVATE KEY") else { return nil }
+        guard String(decoding: label, as: UTF8.self).contains("PRIVATE KEY") else { return nil }
         return closing(bytes, from: label.endIndex).map { ($0, true) } ?? (bytes.count, false)
     }
 
@@ -339,11 +306,5 @@ extension SecretShapes {
             return label.endIndex + bytes[label.endIndex...].prefix(5).prefix { $0 == UInt8(ascii: "-") }.count
         }
         return nil
-    }
-
-    private static func contains(_ bytes: ArraySlice<UInt8>, _ word: StaticString) -> Bool {
-        bytes.indices.contains { index in
-            word.withUTF8Buffer { bytes[index...].starts(with: $0) }
-        }
     }
 }
