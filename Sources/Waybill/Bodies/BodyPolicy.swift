@@ -44,20 +44,13 @@ public struct BodyPolicy: Sendable, Equatable {
         }
         let path = request.url.sentPath
         guard paths.isEmpty || paths.contains(where: { $0.matches(path) }) else { return false }
-        return sample >= 1 || sample > Self.position(of: transaction)
+        let place = transaction.map { Double($0.samplingPlace) / Double(Fact.Sampling.million) }
+        return sample >= 1 || sample > place ?? .random(in: 0..<1)
     }
 
     func names(_ contentType: String?) -> Bool {
         let type = (contentType ?? "").prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
         return contentTypes.contains { $0.ignoringCase.matches(type) }
-    }
-
-    /// The hash of a transaction's ID, from 0 to 1, because not all bits of an ID are random.
-    private static func position(of transaction: GUID?) -> Double {
-        guard let transaction else { return .random(in: 0..<1) }
-        var hash = SipHash(key: (0, 0))
-        transaction.withBytes { hash.update($0) }
-        return Double(hash.value.0 >> 11) * 0x1p-53
     }
 
     var problems: [WaybillError] {

@@ -2,29 +2,47 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
+/// The bytes that passed in one direction.
+private struct Passed {
+    var byteCount: Int64 = 0
+    var keptByteCount = 0
+    var omission: ExchangeBody.Omission?
+    /// Of the bytes after the limit.
+    var rest = SipHash(key: (0, 0))
+    var hasEnded = false
+
+    /// Returns the bytes to keep, and reserves room for them.
+    mutating func keep(_ bytes: some DataProtocol, overhead: Int = 0, by keeper: BodyKeeper) -> [UInt8]? {
+        guard omission == nil else { return nil }
+        let limit = keeper.policy.maximumByteCount - keptByteCount - overhead
+        guard limit > 0 else {
+            omission = .limit
+            return nil
+        }
+        let kept = Array(bytes.prefix(limit))
+        guard keeper.writer.bodies.reserve(kept.count + overhead) else {
+            omission = .room
+            return nil
+        }
+        keptByteCount += kept.count + overhead
+        if kept.count < bytes.count { omission = .limit }
+        return kept
+    }
+}
+
 /// Receives one body while it passes, without waiting. It keeps the beginning, counts all bytes, and hashes the rest.
 final class BodyTap: Sendable {
-    private struct State {
-        var byteCount: Int64 = 0
-        var keptByteCount = 0
-        var omission: ExchangeBody.Omission?
-        var rest = SipHash(key: (0, 0))
-        var hasEnded = false
-    }
-
     private let keeper: BodyKeeper
     private let draft: BodyDraft
-    private let limit: Int
-    private let state: Locked<State>
+    private let state: Locked<Passed>
 
     init(_ place: BodyPlace, _ head: BodyHead, _ keeper: BodyKeeper) {
         self.keeper = keeper
-        limit = max(0, keeper.policy.maximumByteCount)
         let isNamed = keeper.policy.names(head.contentType)
         let isWanted =
             head.isKnown
             && (isNamed || keeper.policy.contentTypes.isEmpty && BodyFormat(contentType: head.contentType) != .binary)
-        state = Locked(State(omission: isWanted ? nil : .type))
+        state = Locked(Passed(omission: isWanted ? nil : .type))
         draft = BodyDraft(place, head, keeper, keepsBinary: isNamed)
     }
 
@@ -32,24 +50,11 @@ final class BodyTap: Sendable {
         state.withLock { state in
             guard !state.hasEnded else { return }
             state.byteCount += Int64(bytes.count)
-            if state.omission == nil {
-                let kept = Array(bytes.prefix(limit - state.keptByteCount))
-                if keeper.writer.bodies.reserve(kept.count) {
-                    state.keptByteCount += kept.count
-                    if !kept.isEmpty { keeper.perform { [draft] in draft.append(kept) } }
-                    if kept.count < bytes.count { state.omission = .limit }
-                } else {
-                    state.omission = .room
-                }
-            }
+            let kept = state.keep(bytes, by: keeper)
+            if let kept { keeper.perform { [draft] in draft.append(kept) } }
             guard state.omission == .limit else { return }
-            var skipped = Int(clamping: Int64(limit) - (state.byteCount - Int64(bytes.count)))
-            for region in bytes.regions {
-                region.withUnsafeBytes { region in
-                    let skips = min(max(0, skipped), region.count)
-                    skipped -= skips
-                    state.rest.update(UnsafeRawBufferPointer(rebasing: region[skips...]))
-                }
+            for region in bytes.dropFirst(kept?.count ?? 0).regions {
+                region.withUnsafeBytes { state.rest.update($0) }
             }
         }
     }
@@ -152,25 +157,17 @@ struct BodyHead {
 
 /// Receives the messages of one direction of a WebSocket. It keeps the first ones, up to the policy's limit.
 final class MessageTap: Sendable {
-    private struct State {
-        var byteCount: Int64 = 0
-        var keptByteCount = 0
-        var omission: ExchangeBody.Omission?
-        var hasEnded = false
-    }
-
+    /// The frame counts, too, since there may be many short messages.
     private static let frameByteCount = 40
 
     private let place: BodyPlace
     private let keeper: BodyKeeper
     private let pieces: BodyPieces
-    private let limit: Int
-    private let state = Locked(State())
+    private let state = Locked(Passed())
 
     init(_ place: BodyPlace, _ keeper: BodyKeeper) {
         (self.place, self.keeper) = (place, keeper)
         pieces = BodyPieces(of: place, contentType: KeptMessage.contentType, keeper.writer)
-        limit = max(0, keeper.policy.maximumByteCount)
     }
 
     func append(_ bytes: some DataProtocol, isText: Bool, number: Int64) {
@@ -178,25 +175,11 @@ final class MessageTap: Sendable {
         state.withLock { state in
             guard !state.hasEnded else { return }
             state.byteCount += Int64(bytes.count)
-            guard state.omission == nil, isWanted else { return }
-            // The frame counts, too, since there may be many short messages.
-            let room = limit - state.keptByteCount - Self.frameByteCount
-            guard room > 0 else {
-                state.omission = .limit
-                return
-            }
-            let kept = Array(bytes.prefix(room))
-            let cost = kept.count + Self.frameByteCount
-            guard keeper.writer.bodies.reserve(cost) else {
-                state.omission = .room
-                return
-            }
-            state.keptByteCount += cost
-            if kept.count < bytes.count { state.omission = .limit }
+            guard isWanted, let kept = state.keep(bytes, overhead: Self.frameByteCount, by: keeper) else { return }
             let byteCount = Int64(bytes.count)
             keeper.perform { [self] in
                 let record = record(of: kept, byteCount: byteCount, isText: isText, number: number)
-                pieces.append(record ?? [], reservedByteCount: cost)
+                pieces.append(record ?? [], reservedByteCount: kept.count + Self.frameByteCount)
             }
         }
     }
@@ -207,7 +190,8 @@ final class MessageTap: Sendable {
             bytes, of: place, contentType: contentType, byteCount: byteCount, isWhole: isWhole)
         guard let asked else { return nil }
         let redacted = keeper.redactor.body(
-            Array(asked.prefix(limit)), contentType: contentType, keepsBinary: !isText, isWhole: isWhole)
+            Array(asked.prefix(max(0, keeper.policy.maximumByteCount))), contentType: contentType, keepsBinary: !isText,
+            isWhole: isWhole)
         return KeptMessage(number, redacted, isText: isText, isCut: !isWhole).record
     }
 
