@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// Closures are called once, on any thread, and must not wait.
 protocol WebSocketCarrier: AnyObject, Sendable {
-    var maximumMessageSize: Int { get set }
+    func limit(messageSize: Int)
 
     func start(telling events: @escaping @Sendable (WebSocketEvent) -> Void)
 
@@ -32,16 +32,11 @@ enum WebSocketEvent: Sendable {
 }
 
 final class FailedWebSocket: WebSocketCarrier {
-    private struct State {
-        var hasFailed = false
-        var waiting: [@Sendable (any Error) -> Void] = []
-        var maximumMessageSize = 0
-    }
-
     private let error: URLError
     private let delay: Duration
     private let schedule: any RuleSchedule
-    private let state = Locked(State())
+    /// `nil` after the failure.
+    private let waiting = Locked<[@Sendable (any Error) -> Void]?>([])
 
     init(_ error: URLError, after delay: Duration = .zero, on schedule: any RuleSchedule = DispatchSchedule()) {
         self.error = error
@@ -49,20 +44,13 @@ final class FailedWebSocket: WebSocketCarrier {
         self.schedule = schedule
     }
 
-    var maximumMessageSize: Int {
-        get { state.withLock { $0.maximumMessageSize } }
-        set { state.withLock { $0.maximumMessageSize = newValue } }
-    }
+    func limit(messageSize: Int) {}
 
     func start(telling events: @escaping @Sendable (WebSocketEvent) -> Void) {
         schedule.after(delay) { [self] in
             // Until this is recorded, callers wait: whoever has the error finds the exchange failed.
             events(.ended(error, nil))
-            let waiting = state.withLock { state in
-                state.hasFailed = true
-                return exchange(&state.waiting, with: [])
-            }
-            for tell in waiting { tell(error) }
+            for tell in waiting.withLock({ $0.take() }) ?? [] { tell(error) }
         }
     }
 
@@ -79,11 +67,11 @@ final class FailedWebSocket: WebSocketCarrier {
     func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) {}
 
     private func whenFailed(_ tell: @escaping @Sendable (any Error) -> Void) {
-        let hasFailed = state.withLock { state in
-            if !state.hasFailed { state.waiting.append(tell) }
-            return state.hasFailed
+        let waits = waiting.withLock { waiting in
+            waiting?.append(tell)
+            return waiting != nil
         }
-        if hasFailed { tell(error) }
+        if !waits { tell(error) }
     }
 }
 
@@ -117,21 +105,18 @@ final class TaskWebSocket: WebSocketCarrier {
         self.isRefused = isRefused
     }
 
-    var maximumMessageSize: Int {
-        get { state.withLock { $0.maximumMessageSize } }
-        set {
-            let task = state.withLock { state in
-                state.maximumMessageSize = newValue
-                return state.task
-            }
-            task?.maximumMessageSize = newValue
+    func limit(messageSize: Int) {
+        let task = state.withLock { state in
+            state.maximumMessageSize = messageSize
+            return state.task
         }
+        task?.maximumMessageSize = messageSize
     }
 
     func start(telling tell: @escaping @Sendable (WebSocketEvent) -> Void) {
         state.withLock { $0.tell = tell }
         let task = session.webSocketTask(with: request, for: self)
-        task.maximumMessageSize = maximumMessageSize
+        task.maximumMessageSize = state.withLock { $0.maximumMessageSize }
         let closing = state.withLock { state in
             state.task = task
             return state.closing

@@ -36,7 +36,7 @@ public final class CapturedWebSocket: Sendable {
         var readerCount = 0
         var isReceiving = false
         var unread: [URLSessionWebSocketTask.Message] = []
-        var maximumMessageSize: Int?
+        var maximumMessageSize = 1 << 20
     }
 
     private typealias Reader = CheckedContinuation<Result<URLSessionWebSocketTask.Message, any Error>, Never>
@@ -124,13 +124,13 @@ public final class CapturedWebSocket: Sendable {
 
     /// The maximum size of a received message in bytes; a longer one is an error. Default: 1 MiB, as in URLSession.
     public var maximumMessageSize: Int {
-        get { state.withLock { $0.opened?.carrier.maximumMessageSize ?? $0.maximumMessageSize } ?? 1 << 20 }
+        get { state.withLock { $0.maximumMessageSize } }
         set {
             let carrier = state.withLock { state in
                 state.maximumMessageSize = newValue
                 return state.opened?.carrier
             }
-            carrier?.maximumMessageSize = newValue
+            carrier?.limit(messageSize: newValue)
         }
     }
 
@@ -176,7 +176,7 @@ public final class CapturedWebSocket: Sendable {
             opened.record.cancel()
             return nil
         }
-        if let size { opened.carrier.maximumMessageSize = size }
+        opened.carrier.limit(messageSize: size)
         // Don't retain the socket, which closes when it is released.
         opened.carrier.start { [weak self] event in
             Self.tell(opened.record, event)

@@ -17,7 +17,6 @@ final class ScriptedWebSocket: WebSocketCarrier {
         var waiting: (@Sendable (Result<Message, any Error>) -> Void)?
         var coming: [Result<Message, any Error>] = []
         var closed: [Int] = []
-        var maximumMessageSize = 1 << 20
     }
 
     private let state = Locked(State())
@@ -33,10 +32,7 @@ final class ScriptedWebSocket: WebSocketCarrier {
 
     var isStarted: Bool { state.withLock { $0.tell != nil } }
 
-    var maximumMessageSize: Int {
-        get { state.withLock { $0.maximumMessageSize } }
-        set { state.withLock { $0.maximumMessageSize = newValue } }
-    }
+    func limit(messageSize: Int) {}
 
     func start(telling tell: @escaping @Sendable (WebSocketEvent) -> Void) { state.withLock { $0.tell = tell } }
 
