@@ -81,7 +81,10 @@ public final class CapturedSession: Sendable {
         if let cookies = http.cookieField(for: request) { opened.headerFields.append(cookies) }
         let record = sources.openExchange(opened, part: part, traceContext: traceContext)
         var outgoing = OutgoingRequest(request: request, body: body)
-        for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }
+        for (name, value) in record.headers {
+            outgoing.request.setValue(value, forHTTPHeaderField: name)
+            opened.headerFields.append(HeaderField(name: name, value: value))
+        }
         let sentBytes = record.isRecorded ? SentBytes(of: &outgoing, isWanted: record.keepsBodies) : nil
         var tell: (@Sendable (TransferProgress) -> Void)?
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
@@ -89,7 +92,8 @@ public final class CapturedSession: Sendable {
         return HTTPCall(
             of: outgoing,
             by: rules.transport(
-                for: outgoing, deadline: deadline, record: record, else: TaskTransport(outgoing, in: http)),
+                for: opened, sentAs: outgoing, deadline: deadline, record: record,
+                else: TaskTransport(outgoing, in: http)),
             redirects: .follow(record, of: sources), deadline: deadline, record: record, sentBytes: sentBytes,
             progress: tell)
     }

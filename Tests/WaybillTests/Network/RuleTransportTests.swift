@@ -27,10 +27,10 @@ import FoundationNetworking
         _ action: NetworkRule.Action, _ method: String = "GET", body: OutgoingRequest.Body = .own
     ) -> any HTTPTransport {
         rules.add(NetworkRule("rule", action))
-        var request = URLRequest(url: url)
-        request.httpMethod = method
         return rules.transport(
-            for: OutgoingRequest(request: request, body: body), record: ExchangeRecorder(), else: network)
+            for: ExchangeRequest(method: method, url: url),
+            sentAs: OutgoingRequest(request: URLRequest(url: url), body: body), record: ExchangeRecorder(),
+            else: network)
     }
 
     private func head(_ status: Int = 200) throws -> HTTPURLResponse {
@@ -234,7 +234,8 @@ import FoundationNetworking
 
     @Test func withoutARuleTheNetworkCarriesItself() {
         let plain = NetworkRules().transport(
-            for: OutgoingRequest(request: URLRequest(url: url)), record: ExchangeRecorder(), else: network)
+            for: ExchangeRequest(url: url), sentAs: OutgoingRequest(request: URLRequest(url: url)),
+            record: ExchangeRecorder(), else: network)
         #expect(plain === network)
     }
 }

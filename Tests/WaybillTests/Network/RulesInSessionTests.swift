@@ -111,6 +111,19 @@ struct RulesInSessionTests {
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Vary") == "Accept, Origin")
     }
 
+    /// Breaks when a rule decides by less than what is sent and recorded.
+    @Test func aRuleSeesTheFieldsThatTheSessionAdds() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Tenant": "acme"]
+        let pattern = RequestPattern(headerFields: ["x-tenant": "acme", "Waybill-Transaction": .glob("*")])
+        tx.rules.add(NetworkRule("tenant", matching: pattern, .mock(NetworkRule.Response(status: 418))))
+        let url = try refusedURL()
+        try await tx.perform(Login.self) { _ in
+            let (_, response) = try await tx.session(configuration: configuration).data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == 418)
+        }
+    }
+
     @Test func aMockedDownloadTellsItsProgress() async throws {
         tx.rules.add(NetworkRule("large", .mock(NetworkRule.Response(body: Data(count: 100_000)))))
         let told = Locked<[TransferProgress]>([])

@@ -6,16 +6,12 @@ import FoundationNetworking
 #endif
 
 extension NetworkRules {
-    /// A rule's delay ends at the deadline.
+    /// A rule's delay ends at the deadline. `request` has the session's fields, too.
     func transport(
-        for outgoing: OutgoingRequest, deadline: Duration? = nil, record: ExchangeRecorder,
-        else transport: @autoclosure () -> any HTTPTransport
+        for request: ExchangeRequest, sentAs outgoing: OutgoingRequest, deadline: Duration? = nil,
+        record: ExchangeRecorder, else transport: @autoclosure () -> any HTTPTransport
     ) -> any HTTPTransport {
-        guard isEnabled, let request = ExchangeRequest(outgoing.request),
-            let rule = hit(by: request, body: outgoing.data)
-        else {
-            return transport()
-        }
+        guard isEnabled, let rule = hit(by: request, body: outgoing.data) else { return transport() }
         record.interfered(by: rule.name, isMocked: rule.action.sendsNothing)
         let delay = rule.action.delay
         if let deadline, delay > deadline {
