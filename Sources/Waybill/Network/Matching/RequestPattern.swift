@@ -13,19 +13,17 @@ import WaybillCore
 /// ```
 public struct RequestPattern: Sendable, Equatable {
     /// The method, in any case; `nil` for any.
-    public var method: TextPattern? { didSet { anyCaseMethod = method?.ignoringCase } }
+    public var method: TextPattern?
     /// The whole URL without its fragment; `nil` for any.
     public var url: TextPattern?
     /// The host without port, in any case; `nil` for any.
-    public var host: TextPattern? { didSet { anyCaseHost = host?.ignoringCase } }
+    public var host: TextPattern?
     /// The percent-encoded path, `/` for a URL without one; `nil` for any.
     public var path: TextPattern?
     /// Required header fields by name. At least one field of that name must match.
     public var headerFields: [String: TextPattern]
     /// The first ``TextPattern/maximumTextByteCount`` bytes of a body in memory; `nil` for any.
     public var body: TextPattern?
-    private var anyCaseMethod: TextPattern?
-    private var anyCaseHost: TextPattern?
 
     /// Creates a pattern. Conditions that you omit match every request.
     public init(
@@ -38,13 +36,11 @@ public struct RequestPattern: Sendable, Equatable {
         self.path = path
         self.headerFields = headerFields
         self.body = body
-        anyCaseMethod = method?.ignoringCase
-        anyCaseHost = host?.ignoringCase
     }
 
     /// Returns whether a request meets all conditions. `body` is only evaluated if all other conditions match.
     public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
-        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url),
+        guard method?.ignoringCase.matches(request.method) ?? true, meetsAddress(request.url),
             meetsFields(request.headerFields)
         else {
             return false
@@ -53,7 +49,7 @@ public struct RequestPattern: Sendable, Equatable {
     }
 
     private func meetsAddress(_ address: URL) -> Bool {
-        guard anyCaseHost?.matches(address.host() ?? "") ?? true, path?.matches(address.sentPath) ?? true else {
+        guard host?.ignoringCase.matches(address.host() ?? "") ?? true, path?.matches(address.sentPath) ?? true else {
             return false
         }
         return url?.matches(String(address.absoluteString.prefix { $0 != "#" })) ?? true

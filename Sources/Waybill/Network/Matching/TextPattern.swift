@@ -47,11 +47,14 @@ public struct TextPattern: Sendable, Equatable {
         let ignoresCase: Bool
         let problem: WaybillError?
         let comparison: Comparison
+        /// `nil` if this pattern ignores case.
+        let ignoringCase: Compiled?
 
         init(_ kind: Kind, _ text: String, ignoresCase: Bool) {
             self.kind = kind
             self.text = text
             self.ignoresCase = ignoresCase
+            ignoringCase = ignoresCase ? nil : Compiled(kind, text, ignoresCase: true)
             let expression = kind == .regex ? BoundedExpression(text, ignoresCase: ignoresCase) : nil
             if text.unicodeScalars.count > TextPattern.maximumPatternLength {
                 problem = WaybillError(
@@ -125,7 +128,9 @@ public struct TextPattern: Sendable, Equatable {
         }
     }
 
-    var ignoringCase: TextPattern { ignoresCase ? self : TextPattern(kind, text, ignoresCase: true) }
+    private init(_ compiled: Compiled) { self.compiled = compiled }
+
+    var ignoringCase: TextPattern { TextPattern(compiled.ignoringCase ?? compiled) }
 
     public static func == (one: TextPattern, other: TextPattern) -> Bool {
         one.kind == other.kind && one.text == other.text && one.ignoresCase == other.ignoresCase
