@@ -148,7 +148,6 @@ struct LaunchSettings {
 }
 
 extension [WaybillError] {
-    /// Appends what is wrong with a setting.
     mutating func add(_ sentence: String) { append(WaybillError(.setting, sentence)) }
 }
 

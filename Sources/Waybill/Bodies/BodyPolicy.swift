@@ -167,7 +167,6 @@ final class BodyDraft: @unchecked Sendable {
     }
 }
 
-/// The redacted bytes of one direction, stored in pieces.
 // Right because only the keeper's queue uses its state.
 final class BodyPieces: @unchecked Sendable {
     private static let pieceByteCount = 64 << 10

@@ -105,7 +105,6 @@ extension CapturingDelegate {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
     }
 
-    /// Removes our header field from a redirect to another origin.
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
         guard let first = task.originalRequest else { return request }
         return RedirectPolicy.follow(exchange(of: task), of: sources).request(after: request, of: first) ?? request

@@ -75,7 +75,6 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         resent?.cancel()
     }
 
-    /// Calls back on the client's thread, until the client stops loading.
     fileprivate func unlessStopped(_ body: (CapturingProtocol) -> Void) { if !isStopped { body(self) } }
 
     func responded(_ response: URLResponse) {

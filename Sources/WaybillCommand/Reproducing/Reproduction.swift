@@ -36,13 +36,11 @@ struct Reproduction {
         }.reduce(into: []) { if !$0.contains($1), $0.count < Self.limits.services { $0.append($1) } }
     }
 
-    /// The requests that the app sent, in order.
     var sent: [TransactionRecord.Exchange] {
         guard let source = beginner?.id.source else { return [] }
         return exchanges { _, exchange in exchange.role == .client && exchange.id.source == source }
     }
 
-    /// The requests that a service received, in order.
     func received(by service: String) -> [TransactionRecord.Exchange] {
         exchanges { record, exchange in exchange.role == .server && record.app(of: exchange.id.source) == service }
     }
@@ -76,14 +74,12 @@ struct Reproduction {
         return (names, names.count == entries.count)
     }
 
-    /// A sentence about the recorded outcome.
     var outcome: String {
         let duration = summary.durationMicroseconds.map { " after \(Words.duration($0))" } ?? ""
         let error = summary.error.map { ": \(Words.error($0))" } ?? ""
         return "\(Words.outcome(summary.outcome))\(duration)\(error)"
     }
 
-    /// The comment at the beginning of each file.
     func head(_ app: String) -> String {
         """
         // \(summary.useCaseName.swiftEscaped) \(summary.id.supportCode) of \(app.swiftEscaped), \

@@ -4,15 +4,12 @@ package import WaybillCore
 package import WaybillQueries
 package import WaybillStore
 
-/// An export of exchanges as one document, usually a file.
 package struct ExchangeExport: Sendable {
-    /// A function that passes exchanges to its argument, one after the other.
     package typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
 
     package var format: ExchangeFormat
     package var redactor: Redactor
 
-    /// Creates an export. By default, it redacts secrets by well-known names and shapes.
     package init(as format: ExchangeFormat, redactor: Redactor = Redactor()) {
         self.format = format
         self.redactor = redactor

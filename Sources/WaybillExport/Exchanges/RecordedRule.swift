@@ -28,7 +28,6 @@ extension ExchangeBody {
         return "A body of \(Words.byteCount(byteCount)) was not kept."
     }
 
-    /// The text in place of a body that was not kept.
     package static func placeholder(_ lack: String) -> String { "placeholder: \(lack)" }
 }
 

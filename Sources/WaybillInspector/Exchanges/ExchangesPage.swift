@@ -99,7 +99,6 @@ extension ExchangeRecord {
     }
 }
 
-/// Terms of the filter to choose from.
 extension ExchangesPage {
     private static let hostLimit = 6
     private static let usual: [FilterCondition] = [.tookMoreThan(.seconds(1)), .receivedMoreThan(100_000)]

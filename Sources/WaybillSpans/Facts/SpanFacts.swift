@@ -245,7 +245,6 @@ package struct SpanWriter: Sendable {
 }
 
 extension TraceRequest {
-    /// The transactions of the spans, and the sources that `writer` makes of them.
     package func places(
         sentBy sender: String, by writer: SpanWriter, redactor: Redactor
     ) -> (transactions: Set<GUID>, sources: Set<GUID>) {
