@@ -75,15 +75,8 @@ package struct Redactor: Sendable {
     // MARK: Attributes
 
     private func isFine(_ name: String, _ value: AttributeValue) -> Bool {
-        guard !name.isLonger(than: Limits.nameLength) else { return false }
-        switch value {
-        case .bool: return true
-        case .string(let text):
-            return !text.isLonger(than: Limits.valueLength) && !names.hides(text.utf8, under: name.utf8)
-                && !SecretShapes.mayOccur(in: text.utf8)
-        case .integer(let value): return value.magnitude < 1_000_000_000_000 && !isSecret(value, named: name)
-        case .double(let value): return value.isFinite && !isSecret(value, named: name)
-        }
+        let (redacted, isCut) = attribute(value, named: name)
+        return redacted == value && !isCut && !name.isLonger(than: Limits.nameLength)
     }
 
     private func isSecret(_ number: some CustomStringConvertible, named name: String) -> Bool {
@@ -98,8 +91,11 @@ package struct Redactor: Sendable {
             let redacted = self.value(string, named: name)
             return (.string(redacted.cut(to: Limits.valueLength)), redacted.isLonger(than: Limits.valueLength))
         case .integer(let integer):
+            if isSecret(integer, named: name) { return (.string(Self.placeholder), false) }
+            // The shortest number with the shape of a secret has thirteen digits.
+            guard integer.magnitude >= 1_000_000_000_000 else { return (value, false) }
             let digits = "\(integer)"
-            let redacted = isSecret(integer, named: name) ? Self.placeholder : text(digits)
+            let redacted = text(digits)
             if redacted != digits { return (.string(redacted), false) }
             return integer.magnitude > UInt(Limits.largestInteger) ? (.string(digits), true) : (value, false)
         case .double(let double):

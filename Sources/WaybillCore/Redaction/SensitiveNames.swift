@@ -72,11 +72,11 @@ struct SensitiveNames: Sendable {
     private final class Table: Sendable {
         let stems = grouped(SensitiveNames.stems.map { Stem($0, .anywhere, .secret) })
         let ends = grouped(
-            SensitiveNames.endings.map { Stem($0, .asWords, .word) }
-                + SensitiveNames.wholes.map { Stem($0.name, .whole, $0.meaning) })
-        let segments = grouped(SensitiveNames.segments.map { Stem($0, .whole, .word) })
-        let remarks = grouped(SensitiveNames.remarks.map { Stem($0, .asWords, .remark) })
-        let plurals = grouped(SensitiveNames.plurals.map { Stem($0, .anywhere, .secrets) })
+            SensitiveNames.endings.map { Stem($0, .asWords, .word) },
+            SensitiveNames.wholes.map { Stem($0.name, .whole, $0.meaning) },
+            SensitiveNames.segments.map { Stem($0, .segment, .word) },
+            SensitiveNames.remarks.map { Stem($0, .remark, .remark) },
+            SensitiveNames.plurals.map { Stem($0, .anywhere, .secrets) })
         /// For each last letter, a bit for each letter before it in any of `stems`. Most pairs of letters end none.
         private let pairs: [UInt32]
 
@@ -90,8 +90,8 @@ struct SensitiveNames: Sendable {
         @inline(__always)
         private static func bit(before letters: LastLetters) -> UInt32 { 1 << UInt32(letters.low >> 8 & 31) }
 
-        private static func grouped(_ stems: [Stem]) -> [[Stem]] {
-            (0..<32).map { group in stems.filter { Int($0.letters.low & 31) == group } }
+        private static func grouped(_ stems: [Stem]...) -> [[Stem]] {
+            (0..<32).map { group in stems.joined().filter { Int($0.letters.low & 31) == group } }
         }
     }
 
@@ -99,7 +99,7 @@ struct SensitiveNames: Sendable {
 
     /// A pattern for the last letters of a name. Only its last 16 letters count, so a longer one hides more.
     struct Stem: Sendable {
-        enum Place { case anywhere, asWords, whole }
+        enum Place { case anywhere, asWords, whole, segment, remark }
 
         let letters: LastLetters
         let mask: LastLetters
@@ -201,27 +201,19 @@ struct SensitiveNames: Sendable {
             if !byte.isDigit { end = (last, starts, count, group) }
         }
         var meaning = stemEnd > 0 ? Meaning.secret : .harmless
-        if stemEnd > 0, least == 0 {
-            for stem in table.remarks[end.group] where stem.ends(end.last) {
-                let start = end.count - stem.count
-                if start == stemEnd || start > stemEnd && end.starts >> UInt64(stem.count - 1) & 1 == 1 {
-                    meaning = stem.meaning
-                }
-            }
-            for stem in table.plurals[end.group] where stem.ends(end.last) { meaning = stem.meaning }
-        } else if least == 0 {
+        if least == 0 {
             for stem in table.ends[end.group] where stem.ends(end.last) {
+                let start = end.count - stem.count
+                let startsWord = end.starts >> UInt64(stem.count - 1) & 1 == 1
                 let fits =
                     switch stem.place {
                     case .anywhere: true
-                    case .asWords: end.starts >> UInt64(stem.count - 1) & 1 == 1
-                    case .whole: end.count == stem.count
+                    case .asWords: stemEnd == 0 && startsWord
+                    case .whole: stemEnd == 0 && start == 0
+                    case .segment: isSegment && meaning == .harmless && start == 0
+                    case .remark: stemEnd > 0 && (start == stemEnd || start > stemEnd && startsWord)
                     }
                 if fits { meaning = stem.meaning }
-            }
-            if isSegment, meaning == .harmless {
-                for stem in table.segments[end.group]
-                where stem.ends(end.last) && end.count == stem.count { meaning = stem.meaning }
             }
         }
         guard !additional.isEmpty || !visible.isEmpty else { return meaning }
