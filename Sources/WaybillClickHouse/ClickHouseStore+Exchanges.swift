@@ -20,20 +20,23 @@ extension ClickHouseStore {
     ) async throws -> ListVolume? {
         try await unlessTooMuch {
             let rows = try await subject == .exchanges ? timedExchanges(request) : timedTransactions(request)
-            guard let times = try await tables.times(of: rows) else { return nil }
-            var volume = ListVolume(times, borders)
-            volume.add(try await tables.counts(of: rows, by: volume.borders))
+            func inMemory(_ borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]) async throws -> ListVolume? {
+                try await read(rows.memory) { reader in
+                    try reader.volume(request, of: subject, now: rows.now, .unlimited, borders)
+                }
+            }
+            let times = [try await inMemory { _ in [] }?.times, try await tables.times(of: rows)].compactMap(\.self)
+            guard let first = times.map(\.lowerBound).min(), let last = times.map(\.upperBound).max() else {
+                return nil
+            }
+            var volume = ListVolume(first...last, borders)
+            guard !volume.counts.isEmpty else { return volume }
+            let known = volume.borders
+            volume.counts = try await inMemory { _ in known }?.counts ?? volume.counts.map { _ in [:] }
+            try await tables.count(rows, in: &volume)
             return volume
         } orElse: {
             try await reading { try await $0.volume(request, of: subject, within: budget, borders: borders) }
-        }
-    }
-
-    package func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>? {
-        try await unlessTooMuch {
-            try await tables.times(of: timedExchanges(request))
-        } orElse: {
-            try await reading { try await $0.exchangeTimes(request) }
         }
     }
 
@@ -115,17 +118,7 @@ extension ClickHouseStore {
 
     private func timedExchanges(_ request: ListRequest) async throws -> TimedRows {
         let reading = try await exchangeReading(request)
-        let (filter, byTime, current) = (reading.filter, reading.filter.byTime, reading.current)
-        let (timed, listed) = try await read(memory(reading)) { reader in
-            var (timed, listed) = ([Int64](), [(Int64, TransactionOutcome)]())
-            try reader.forEachExchange(matching: byTime, now: current.now) {
-                timed.append($0.exchange.openedMicroseconds)
-            }
-            try reader.forEachExchange(matching: filter, now: current.now) {
-                listed.append(($0.exchange.openedMicroseconds, $0.volumeOutcome))
-            }
-            return (timed, listed)
-        }
+        let (byTime, current) = (reading.filter.byTime.conditions, reading.current)
         return TimedRows(
             table: "transactions FINAL \(ClickHouseTables.exchangeJoin)", time: "each_opened_us",
             outcome: """
@@ -134,59 +127,26 @@ extension ClickHouseStore {
                 each_states = 3, \(TransactionOutcome.cancelled.rawValue), \
                 each_states = 5, \(TransactionOutcome.interrupted.rawValue), \(TransactionOutcome.open.rawValue)))
                 """,
-            isTimed: current.conditions.sql(byTime.conditions, about: .exchanges) + current.areCurrent,
-            isListed: reading.sql, timed: timed, listed: listed)
+            isTimed: current.conditions.sql(byTime, about: .exchanges) + current.areCurrent, isListed: reading.sql,
+            memory: try await memory(reading), now: current.now)
     }
 
     private func timedTransactions(_ request: ListRequest) async throws -> TimedRows {
         let (filter, current) = try await currentRows(request)
-        let (byIndex, limit) = (filter.byIndex, current.changed.count + 1)
-        let (timed, listed) = try await read(memory(of: current)) { reader in
-            (
-                try reader.transactions(matching: byIndex, limit: limit, after: nil, now: current.now).rows,
-                try reader.transactions(matching: filter, limit: limit, after: nil, now: current.now).rows
-            )
-        }
         return TimedRows(
             table: "transactions FINAL", time: "begun_us",
-            outcome: "toInt64(\(RowConditions.outcome(now: current.now)))", isTimed: current.sql(byIndex),
-            isListed: current.sql(filter), timed: timed.map(\.begunMicroseconds),
-            listed: listed.map { ($0.begunMicroseconds, $0.outcome) })
+            outcome: "toInt64(\(RowConditions.outcome(now: current.now)))", isTimed: current.sql(filter.byIndex),
+            isListed: current.sql(filter), memory: try await memory(of: current), now: current.now)
     }
 }
 
-/// The rows of a list: SQL for current ones, and the others from memory.
 private struct TimedRows: Sendable {
     var table, time, outcome: String
     /// SQL for rows whose times count, and for counted ones.
     var isTimed, isListed: String
-    var timed: [Int64]
-    var listed: [(Int64, TransactionOutcome)]
-}
-
-extension ListVolume {
-    /// How many rows are in a step, which counts from 1, and have an outcome.
-    fileprivate typealias Count = (step: Int, outcome: Int, count: Int)
-
-    fileprivate mutating func add(_ more: [Count]) {
-        counts = counts.map { _ in [:] }
-        for (step, outcome, count) in more where counts.indices.contains(step - 1) {
-            counts[step - 1]?[TransactionOutcome(rawValue: outcome) ?? .open, default: 0] += count
-        }
-    }
-}
-
-extension ExchangeRecord {
-    fileprivate var volumeOutcome: TransactionOutcome {
-        if state == .failed || exchange.status ?? 0 >= 400 { return .failed }
-        return switch state {
-        case .completed, .mocked: .succeeded
-        case .cancelled: .cancelled
-        case .interrupted: .interrupted
-        case .failed: .failed
-        case .inProgress: .open
-        }
-    }
+    /// The other rows, from facts.
+    var memory: StoreThread<MemoryStore>
+    var now: Int64
 }
 
 extension ClickHouseTables {
@@ -196,35 +156,30 @@ extension ClickHouseTables {
         return try await client.rows(sql, reading) { row in (try row.guid(), try row.integer(Int64.self)) }.map(\.0)
     }
 
-    /// Returns the least and the greatest time; `nil` without any.
     fileprivate func times(of rows: TimedRows) async throws(WaybillError) -> ClosedRange<Int64>? {
-        let inRows = try await client.rows(
+        try await client.rows(
             "SELECT min(\(rows.time)), max(\(rows.time)), count() FROM \(rows.table) WHERE gone = 0 AND \(rows.isTimed)",
             reading
         ) { row in
-            let times = [try row.integer(Int64.self), try row.integer(Int64.self)]
-            return try row.integer(UInt64.self) == 0 ? [] : times
-        }
-        let times = rows.timed + inRows.joined()
-        guard let first = times.min(), let last = times.max() else { return nil }
-        return first...last
+            let (first, last): (Int64, Int64) = (try row.integer(), try row.integer())
+            return try row.integer(UInt64.self) == 0 ? nil : first...max(first, last)
+        }.first ?? nil
     }
 
-    fileprivate func counts(of rows: TimedRows, by borders: [Int64]) async throws(WaybillError) -> [ListVolume.Count] {
-        let step = "toInt64(\(borders.map { "(\(rows.time) >= \($0))" }.joined(separator: " + ")))"
-        let counts = try await client.rows(
+    fileprivate func count(_ rows: TimedRows, in volume: inout ListVolume) async throws(WaybillError) {
+        // Steps count from 1.
+        let step = "toInt64(\(volume.borders.map { "(\(rows.time) >= \($0))" }.joined(separator: " + ")))"
+        try await client.forEachRow(
             """
             SELECT \(step), \(rows.outcome), count() FROM \(rows.table) WHERE gone = 0 AND \(rows.isListed) \
             GROUP BY \(step), \(rows.outcome)
             """, reading
         ) { row in
-            (
-                step: Int(try row.integer(Int64.self)), outcome: Int(try row.integer(Int64.self)),
-                count: Int(clamping: try row.integer(UInt64.self))
-            )
+            let (step, outcome): (Int64, Int64) = (try row.integer() - 1, try row.integer())
+            let count = Int(clamping: try row.integer(UInt64.self))
+            guard volume.counts.indices.contains(Int(step)) else { return }
+            volume.counts[Int(step)]?[TransactionOutcome(rawValue: Int(outcome)) ?? .open, default: 0] += count
         }
-        return counts
-            + rows.listed.map { time, outcome in (borders.count { $0 <= time }, outcome.rawValue, 1) }
     }
 }
 #endif

@@ -16,7 +16,8 @@ package protocol BrowsableStore: RecordStore {
     /// Returns the number of a list's rows over time; `nil` for an empty list. It counts from the newest step back, until
     /// the budget ends.
     ///
-    /// - Parameter borders: Returns the borders of the steps for the first and the last time.
+    /// - Parameter borders: Returns the borders of the steps for the first and the last time; none to count nothing.
+    ///   For exchanges, these times depend on no other conditions.
     func volume(
         _ request: ListRequest, of subject: ListRequest.Subject, within budget: Duration,
         borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
@@ -26,9 +27,6 @@ package protocol BrowsableStore: RecordStore {
     func sessions(
         _ request: ListRequest, rows: [GUID], in zone: TimeZone, within budget: Duration
     ) async throws -> SessionList
-
-    /// Returns the first and the last time of exchanges, whatever the conditions besides times; `nil` without any.
-    func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>?
 }
 
 /// The part of a store that a read needs. A database loads no more than that.

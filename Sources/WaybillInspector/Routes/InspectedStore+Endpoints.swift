@@ -30,8 +30,9 @@ extension InspectedStore {
         question.group = try NetworkKey(address)
         let conditions = address.items(besides: NetworkKey.parameters)
         let (found, frame) = try await answering {
-            let times = try await store.exchangeTimes(ListRequest(conditions: conditions, about: .exchanges))
-            question.stepMicroseconds = TimeSteps.step(for: times, within: TimeSteps.lengthsOfPercentiles)
+            let request = try ListRequest(conditions: conditions, about: .exchanges)
+            let volume = try await store.volume(request, of: .exchanges, within: .seconds(1)) { _ in [] }
+            question.stepMicroseconds = TimeSteps.step(for: volume?.times, within: TimeSteps.lengthsOfPercentiles)
             return try await answered(question, conditions)
         }
         let answer = found ?? NetworkAnswer(exchanges: 0, groups: [])

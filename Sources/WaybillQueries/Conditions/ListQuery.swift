@@ -212,6 +212,8 @@ package struct SearchBudget: Sendable {
     let stretch: Int
     let isOver: @Sendable () -> Bool
 
+    package static let unlimited = SearchBudget(stretch: Int(Int32.max)) { false }
+
     /// On a busy machine, most of the time goes to other processes. So a search also works for a quarter of the
     /// duration, but it never takes ten times as long. It must stay on this thread.
     package static func lasting(_ duration: Duration) -> SearchBudget {

@@ -17,28 +17,24 @@ extension BrowsableStore {
         _ request: ListRequest, of subject: ListRequest.Subject, within budget: Duration,
         borders: @escaping @Sendable (ClosedRange<Int64>) -> [Int64]
     ) async throws -> ListVolume? {
-        if subject == .exchanges {
-            return try await read(request) { (reader, filter: ExchangeFilter, now) in
-                try reader.volume(filter, now: now, .lasting(budget), borders)
-            }
-        }
-        return try await read(request) { (reader, filter: TransactionFilter, now) in
-            try reader.volume(filter, now: now, .lasting(budget), borders)
-        }
-    }
-
-    package func exchangeTimes(_ request: ListRequest) async throws -> ClosedRange<Int64>? {
-        try await read(request) { (reader, filter: ExchangeFilter, now) in
-            try reader.read { () throws(WaybillError) in
-                try ExchangeList(filter.byTime, now: now, newest: reader.newestExchanges, reader.connection)
-                    .times(SearchBudget.lasting(.seconds(1)))
-            }
+        let now = clock.wallMicroseconds()
+        return try await read { reader in
+            try reader.volume(request, of: subject, now: now, .lasting(budget), borders)
         }
     }
 }
 
 extension StoreReader {
-    fileprivate func volume(
+    package func volume(
+        _ request: ListRequest, of subject: ListRequest.Subject, now wall: Int64, _ budget: SearchBudget,
+        _ borders: (ClosedRange<Int64>) -> [Int64]
+    ) throws -> ListVolume? {
+        subject == .exchanges
+            ? try volume(filter(request, now: wall) as ExchangeFilter, now: wall, budget, borders)
+            : try volume(filter(request, now: wall) as TransactionFilter, now: wall, budget, borders)
+    }
+
+    private func volume(
         _ filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget,
         _ borders: (ClosedRange<Int64>) -> [Int64]
     ) throws(WaybillError) -> ListVolume? {
@@ -50,11 +46,12 @@ extension StoreReader {
         return try read { () throws(WaybillError) -> ListVolume? in
             guard let first = try end(.oldest), let last = try end(.newest) else { return nil }
             var volume = ListVolume(first...max(first, last), borders)
+            guard !volume.counts.isEmpty else { return volume }
             if filter.isSearch {
                 try countFound(filter, now: wall, budget, in: &volume)
-                return volume
+            } else {
+                try volume.count(filter, now: wall, budget, connection)
             }
-            try volume.count(filter, now: wall, budget, connection)
             return volume
         }
     }
@@ -80,15 +77,17 @@ extension StoreReader {
         }
     }
 
-    fileprivate func volume(
+    private func volume(
         _ filter: ExchangeFilter, now wall: Int64, _ budget: SearchBudget,
         _ borders: (ClosedRange<Int64>) -> [Int64]
     ) throws(WaybillError) -> ListVolume? {
         try read { () throws(WaybillError) -> ListVolume? in
+            let byTime = try ExchangeList(filter.byTime, now: wall, newest: newestExchanges, connection)
+            guard let times = try byTime.times(budget) else { return nil }
+            var volume = ListVolume(times, borders)
+            guard !volume.counts.isEmpty else { return volume }
             let list = try ExchangeList(
                 filter, now: wall, newest: newestExchanges, bodyLimit: BodySearch.pageLimit, connection)
-            guard let times = try list.times(budget) else { return nil }
-            var volume = ListVolume(times, borders)
             try volume.count(list, list.spans(after: nil), budget)
             return volume
         }
