@@ -65,7 +65,7 @@ extension ClickHouseStore {
         guard page.rows.isEmpty, cursor == nil else { return page }
         let reason = try await emptyReason(filter, current, isNone: !filter.isFolded)
         page.whyEmpty = try await read(thread) { reader in
-            var all = try EmptyReason(filter, reason, reader)
+            var all = reason
             all.merge(try reader.emptyReason(filter, now: now, isPartial: true))
             return all.sentence
         }

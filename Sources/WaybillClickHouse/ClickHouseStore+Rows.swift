@@ -73,13 +73,10 @@ extension ClickHouseStore {
         }
         let answer = try QueryFailure.ofQuestion { try all.answer() }
         guard answer.whyEmpty != nil else { return answer }
-        let found = try await emptyReason(selection.transactions, current)
+        let reason = try await emptyReason(selection.transactions, current)
         var exchangeCount = reading.exchanges == nil ? 0 : try await tables.exchangeCount(current)
         if case .network = question, case .none = selection.others {
             exchangeCount &+= try await exchangeCountOutside()
-        }
-        let reason = try await thread.run { (memory) throws in
-            try EmptyReason(selection.transactions, found, memory.reader)
         }
         all.add(reason, exchangeCount: exchangeCount)
         return try QueryFailure.ofQuestion { try all.answer() }
@@ -107,7 +104,7 @@ extension ClickHouseStore {
     /// - Parameter isNone: Whether no row is known to pass the whole filter.
     func emptyReason(
         _ filter: TransactionFilter, _ current: CurrentRows, isNone: Bool = false
-    ) async throws -> EmptyReason.Found {
+    ) async throws -> EmptyReason {
         let near = try await tables.endOfNear(.newest, behind: nil)
         func latest(_ limit: Int, of filter: TransactionFilter) async throws -> [GUID] {
             try await tables.transactions(
@@ -115,8 +112,8 @@ extension ClickHouseStore {
         }
         var (everywhere, joined) = (TransactionFilter(), filter)
         (everywhere.beginner, joined.beginner) = (.any, .unknown)
-        let filters = EmptyReason.filters(of: filter)
-        var found = EmptyReason.Found()
+        var found = EmptyReason(filter)
+        let filters = found.filters
         for (index, passed) in filters.enumerated() {
             let isAny = isNone && index == filters.count - 1 ? false : try await !latest(1, of: passed).isEmpty
             found.passing.append(isAny ? 1 : 0)
@@ -130,9 +127,7 @@ extension ClickHouseStore {
             found.isAny = try await !latest(1, of: everywhere).isEmpty
         }
         if filter.beginner == .known { found.areJoined = try await !latest(1, of: joined).isEmpty }
-        if let before = EmptyReason.filterBeforeTimes(filter, passing: found.passing),
-            let newest = try await latest(1, of: before).first
-        {
+        if let before = found.filterBeforeTimes, let newest = try await latest(1, of: before).first {
             let its = "tx = \(ClickHouseTables.literal(newest))"
             found.newest =
                 try await tables.rows("max(begun_us)", where: its) { row in try row.integer(Int64.self) }.first ?? .min
@@ -144,12 +139,17 @@ extension ClickHouseStore {
         if filter.useCase != nil, found.passing.count == 2 {
             found.useCases = Set(try await tables.useCases(where: current.sql(filters[0])))
         }
-        if let (name, before) = EmptyReason.attribute(filter, passing: found.passing), found.attributes.contains(name) {
+        if let (name, before) = found.attribute, found.attributes.contains(name) {
             var here = before
             here.conditions.append(.attribute(name, value: nil))
             found.values = try await tables.values(of: name, in: latest(EmptyReason.countLimit, of: here))
         }
-        return found
+        let reason = found
+        return try await read(current.names) { reader in
+            var named = reason
+            try named.addNames(from: reader)
+            return named
+        }
     }
 }
 

@@ -18,31 +18,42 @@ package struct EmptyReason: Sendable {
     package static let countLimit = 1_000
 
     let filter: TransactionFilter
-    var step = Step.nothing
-    var count = 0
-    var isAny = false
-    var areJoined = false
-    var useCaseName: String?
-    var useCases: [Int: String?] = [:]
-    var newest = Int64.min
-    var values: [String: Int]?
-    var isAttributeLookedFor = false
-    var attributes: Set<String> = []
+    /// The numbers of transactions that pass ``filters``, to the first that none passes. Only the last above 0 is
+    /// counted, and 1 stands for any other.
+    package var passing: [Int] = []
+    package var isAny = false
+    package var areJoined = false
+    /// Of those before the times.
+    package var newest = Int64.min
+    package var useCases: Set<Int> = []
+    private var names: [Int: String] = [:]
+    /// The attributes in conditions that some transaction has.
+    package var attributes: Set<String> = []
+    /// The values of an attribute that no transaction passes.
+    package var values: [String: Int]?
+    /// Whether the time ran out, before other conditions or before the values of an attribute.
+    var isCut = false
+
+    package init(_ filter: TransactionFilter) { self.filter = filter }
+
+    package mutating func addNames(from reader: StoreReader) throws(WaybillError) {
+        let known = NameTable(reader.connection)
+        for code in useCases.union(filter.useCase.map { [$0] } ?? []) { names[code] = try known.knownUseCase(code) }
+    }
 
     package mutating func merge(_ other: EmptyReason) {
         isAny = isAny || other.isAny
         areJoined = areJoined || other.areJoined
-        useCaseName = Self.least(useCaseName, other.useCaseName)
-        useCases.merge(other.useCases, uniquingKeysWith: Self.least)
+        useCases.formUnion(other.useCases)
+        names.merge(other.names) { Self.least($0, $1) ?? $0 }
         attributes.formUnion(other.attributes)
-        isAttributeLookedFor = isAttributeLookedFor || other.isAttributeLookedFor
-        if other.step > step {
-            (step, count, newest, values) = (other.step, other.count, other.newest, other.values)
-        } else if other.step == step {
-            count += other.count
-            newest = max(newest, other.newest)
-            if let more = other.values { values = (values ?? [:]).merging(more, uniquingKeysWith: +) }
-        }
+        newest = max(newest, other.newest)
+        let further = other.passing.count - passing.count
+        // Only the last condition has values.
+        if further > 0 { values = nil }
+        if further >= 0, let more = other.values { values = (values ?? [:]).merging(more, uniquingKeysWith: +) }
+        passing += Array(repeating: 0, count: max(0, further))
+        for (index, count) in other.passing.enumerated() { passing[index] += count }
     }
 
     /// Compares by bytes, as SQLite does.
@@ -86,10 +97,12 @@ extension EmptyReason {
 
     private func selection(_ step: Step) -> String {
         var selection = "transaction"
-        if let useCase = filter.useCase { selection += " of \(useCaseName ?? "use case \(useCase)")" }
+        if let useCase = filter.useCase { selection += " of \(name(useCase))" }
         if step > .useCase, filter.outcomes != nil { selection = "\(outcomes) \(selection)" }
         return selection
     }
+
+    private func name(_ useCase: Int) -> String { names[useCase] ?? "use case \(useCase)" }
 
     private var outcomes: String {
         guard let outcomes = filter.outcomes, !outcomes.isEmpty else { return "of several outcomes at once" }
@@ -106,9 +119,7 @@ extension EmptyReason {
     }
 
     private var noSuchUseCase: String {
-        let known = useCases.sorted { $0.key < $1.key }.prefix(Self.namedUseCases).map {
-            $0.value ?? "use case \($0.key)"
-        }
+        let known = useCases.sorted().prefix(Self.namedUseCases).map(name)
         let code = filter.useCase ?? 0
         return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
     }
@@ -128,7 +139,7 @@ extension EmptyReason {
             count == 1 ? "The only \(selection(.time)) \(place) does not" : "\(noneOf(.time)) \(place)"
         guard case .text(let text) = condition else {
             let sentence = "\(subject) \(count == 1 ? "pass" : "passes") \(condition)."
-            guard case .attribute(let name, _) = condition, isAttributeLookedFor else { return sentence }
+            guard case .attribute(let name, _) = condition, !isCut else { return sentence }
             return "\(sentence) \(whereSaid(name))"
         }
         return "\(subject) \(count == 1 ? "mention" : "mentions") “\(text)”."
@@ -151,7 +162,7 @@ extension EmptyReason {
 }
 
 extension EmptyReason {
-    fileprivate static func steps(of filter: TransactionFilter) -> [(Step, [FilterCondition])] {
+    private var steps: [(step: Step, conditions: [FilterCondition])] {
         let indexed: [(Step, [FilterCondition])] = [
             (.useCase, filter.useCase.map { [.useCase($0)] } ?? []),
             (.outcomes, filter.conditions.filter { $0.outcomes != nil }),
@@ -161,69 +172,33 @@ extension EmptyReason {
             + filter.terms.enumerated().map { (.term($0.offset), [$0.element]) }
     }
 
-    /// What a database knows of its rows: how many pass, and why none does.
-    package struct Found: Sendable {
-        /// The numbers of transactions that pass ``EmptyReason/filters(of:)``.
-        package var passing: [Int] = []
-        package var isAny = false
-        package var areJoined = false
-        /// Of those before the times.
-        package var newest = Int64.min
-        package var useCases: Set<Int> = []
-        /// The attributes in conditions that some transaction has.
-        package var attributes: Set<String> = []
-        /// The values of an attribute that no transaction passes.
-        package var values: [String: Int]?
-        /// Whether the time ran out, before other conditions or before the values of an attribute.
-        var isCut = false
-
-        package init() {}
-    }
-
     /// Each filter includes those before it.
-    package static func filters(of filter: TransactionFilter) -> [TransactionFilter] {
+    package var filters: [TransactionFilter] {
         var passed = TransactionFilter()
         passed.beginner = filter.beginner
-        return steps(of: filter).map { _, conditions in
+        return steps.map { _, conditions in
             passed.conditions += conditions
             return passed
         }
     }
 
-    /// The filter whose latest transaction is named, because none is in time; `nil` if some are.
-    package static func filterBeforeTimes(_ filter: TransactionFilter, passing: [Int]) -> TransactionFilter? {
-        guard let index = passing.firstIndex(of: 0), index > 0, steps(of: filter)[index].0 == .time else { return nil }
-        return filters(of: filter)[index - 1]
+    /// The first step that no transaction passes.
+    var step: Step {
+        passing.firstIndex(of: 0).map { steps[$0].step } ?? (isCut ? .unlooked : .nothing)
     }
+
+    /// The number of transactions that pass the steps before.
+    var count: Int { passing.last { $0 > 0 } ?? 0 }
+
+    fileprivate var before: TransactionFilter { filters[passing.count - 2] }
+
+    /// The filter whose latest transaction is named, because none is in time; `nil` if some are.
+    package var filterBeforeTimes: TransactionFilter? { step == .time ? before : nil }
 
     /// The attribute that no transaction passes, and the filter before it.
-    package static func attribute(
-        _ filter: TransactionFilter, passing: [Int]
-    ) -> (name: String, before: TransactionFilter)? {
-        let filters = filters(of: filter)
-        guard let index = passing.firstIndex(of: 0), index > 0, case .term(let term) = steps(of: filter)[index].0,
-            case .attribute(let name, _) = filter.terms[term]
-        else { return nil }
-        return (name, filters[index - 1])
-    }
-
-    package init(_ filter: TransactionFilter, _ found: Found, _ reader: StoreReader) throws(WaybillError) {
-        self.filter = filter
-        let names = NameTable(reader.connection)
-        if let useCase = filter.useCase { useCaseName = try names.knownUseCase(useCase) }
-        (isAny, areJoined, newest) = (found.isAny, found.areJoined, found.newest)
-        (attributes, values) = (found.attributes, found.values)
-        guard let index = found.passing.firstIndex(of: 0) else {
-            if found.isCut { step = .unlooked } else { count = found.passing.last ?? 0 }
-            return
-        }
-        step = Self.steps(of: filter)[index].0
-        if step > .useCase { count = found.passing[index - 1] }
-        isAttributeLookedFor = !found.isCut && Self.attribute(filter, passing: found.passing) != nil
-        guard step == .useCase else { return }
-        for code in found.useCases.sorted().prefix(Self.namedUseCases) {
-            useCases.updateValue(try names.knownUseCase(code), forKey: code)
-        }
+    package var attribute: (name: String, before: TransactionFilter)? {
+        guard case .term(let term) = step, case .attribute(let name, _) = filter.terms[term] else { return nil }
+        return (name, before)
     }
 }
 
@@ -242,66 +217,64 @@ extension StoreReader {
         -> EmptyReason
     {
         try read { () throws(WaybillError) in
-            var found = try look(for: filter, now: wall, budget)
+            var reason = EmptyReason(filter)
+            try look(for: &reason, now: wall, budget)
             if isPartial {
                 // Another store may pass more conditions before one on an attribute.
-                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &found, now: wall) }
+                for case .attribute(let name, _) in filter.terms { try findAnywhere(name, for: &reason, now: wall) }
             }
             if filter.beginner == .known, budget?.isOver() != true {
                 var others = filter
                 others.beginner = .unknown
-                found.areJoined = try isAny(others, now: wall)
+                reason.areJoined = try isAny(others, now: wall)
             }
-            return try EmptyReason(filter, found, self)
+            try reason.addNames(from: self)
+            return reason
         }
     }
 
     private func look(
-        for filter: TransactionFilter, now wall: Int64, _ budget: SearchBudget?
-    ) throws(WaybillError) -> EmptyReason.Found {
-        var (found, before) = (EmptyReason.Found(), TransactionFilter())
-        for ((step, _), passed) in zip(EmptyReason.steps(of: filter), EmptyReason.filters(of: filter)) {
-            if case .term = step, budget?.isOver() == true {
-                found.isCut = true
-                return found
+        for reason: inout EmptyReason, now wall: Int64, _ budget: SearchBudget?
+    ) throws(WaybillError) {
+        for passed in reason.filters {
+            if !passed.terms.isEmpty, budget?.isOver() == true {
+                reason.isCut = true
+                return
             }
-            if try isAny(passed, now: wall) {
-                (found.isAny, before) = (true, passed)
-                // Most take long to count, and a sentence has only the last number.
-                found.passing.append(1)
-                continue
-            }
-            if step > .useCase {
-                found.passing[found.passing.count - 1] = try count(before, now: wall, upTo: EmptyReason.countLimit + 1)
-            }
-            found.passing.append(0)
-            switch step {
-            case .beginner:
-                var all = TransactionFilter()
-                all.beginner = .any
-                found.isAny = try isAny(all, now: wall)
-            case .useCase: found.useCases = try useCases(filter.beginner)
-            case .time:
-                let query = ListQuery(before, limit: 1, after: nil, now: wall)
-                found.newest = try leaders(query, before.order).first?.listed ?? .min
-            case .term(let index):
-                guard case .attribute(let name, _) = filter.terms[index] else { break }
-                found.isCut = budget?.isOver() == true
-                if !found.isCut { try find(name, before, for: &found, now: wall) }
-            case .outcomes, .unlooked, .nothing: break
-            }
-            return found
+            let passes = try isAny(passed, now: wall)
+            reason.passing.append(passes ? 1 : 0)
+            if !passes { break }
         }
-        found.passing[found.passing.count - 1] = try count(before, now: wall, upTo: EmptyReason.countLimit + 1)
-        return found
+        let step = reason.step
+        reason.isAny = step != .beginner
+        if step > .useCase {
+            // Most take long to count, and a sentence has only the last number.
+            let (last, limit) = (reason.passing.lastIndex(of: 1) ?? 0, EmptyReason.countLimit + 1)
+            reason.passing[last] = try count(reason.filters[last], now: wall, upTo: limit)
+        }
+        switch step {
+        case .beginner:
+            var all = TransactionFilter()
+            all.beginner = .any
+            reason.isAny = try isAny(all, now: wall)
+        case .useCase: reason.useCases = try useCases(reason.filter.beginner)
+        case .time:
+            let query = ListQuery(reason.before, limit: 1, after: nil, now: wall)
+            reason.newest = try leaders(query, .newest).first?.listed ?? .min
+        case .term:
+            guard let (name, before) = reason.attribute else { return }
+            reason.isCut = budget?.isOver() == true
+            if !reason.isCut { try find(name, before, for: &reason, now: wall) }
+        case .outcomes, .unlooked, .nothing: break
+        }
     }
 
     private func find(
-        _ name: String, _ filter: TransactionFilter, for found: inout EmptyReason.Found, now wall: Int64
+        _ name: String, _ filter: TransactionFilter, for reason: inout EmptyReason, now wall: Int64
     ) throws(WaybillError) {
         var here = filter
         here.conditions.append(.attribute(name, value: nil))
-        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &found, now: wall) }
+        guard try isAny(here, now: wall) else { return try findAnywhere(name, for: &reason, now: wall) }
         let column = AttributeSQL(literally: name).latest
         let query = ListQuery(all: column, here, now: wall)
         var values: [String: Int] = [:]
@@ -315,15 +288,15 @@ extension StoreReader {
                 }
                 return rowCount < EmptyReason.countLimit
             })
-        found.values = values
+        reason.values = values
     }
 
     private func findAnywhere(
-        _ name: String, for found: inout EmptyReason.Found, now wall: Int64
+        _ name: String, for reason: inout EmptyReason, now wall: Int64
     ) throws(WaybillError) {
         var anywhere = TransactionFilter([.attribute(name, value: nil)])
         anywhere.beginner = .any
-        if try isAny(anywhere, now: wall) { found.attributes.insert(name) }
+        if try isAny(anywhere, now: wall) { reason.attributes.insert(name) }
     }
 
     /// Counts no further than to `limit`.
