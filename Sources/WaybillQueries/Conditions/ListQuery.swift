@@ -250,7 +250,8 @@ struct BodySearch {
             CREATE TEMP TABLE IF NOT EXISTS mentions(word INTEGER, source INTEGER, exchange INTEGER, PRIMARY KEY(word, source, exchange)) \
             WITHOUT ROWID; DELETE FROM temp.mentions
             """)
-        let patterns = words.map { FoldedBytes($0.utf8) }
+        let mention = try connection.statement("INSERT OR IGNORE INTO temp.mentions SELECT ?, ?, ? WHERE instr(?, ?)")
+        let patterns = words.map { Self.inSmallLetters($0.utf8) }
         let bodies = try connection.statement(
             "SELECT source, exchange, direction, sum(kept_bytes) FROM bodies GROUP BY source, exchange, direction ORDER BY max(id) DESC"
         ).rows { row in (source: row.int(0), exchange: row.int(1), direction: row.int(2), byteCount: row.int(3)) }
@@ -258,16 +259,15 @@ struct BodySearch {
         for body in bodies {
             rest -= max(0, body.byteCount)
             guard rest >= 0 else { return true }
-            let bytes = try bytes(body.source, body.exchange, body.direction)
-            for (number, pattern) in patterns.enumerated() where bytes.contains(pattern) {
-                try connection.statement("INSERT OR IGNORE INTO temp.mentions VALUES (?, ?, ?)").run(
-                    number, body.source, body.exchange)
+            let bytes = Self.inSmallLetters(try bytes(body.source, body.exchange, body.direction))
+            for (number, pattern) in patterns.enumerated() {
+                try mention.run(number, body.source, body.exchange, bytes, pattern)
             }
         }
         return false
     }
 
-    private func bytes(_ source: Int64, _ exchange: Int64, _ direction: Int64) throws(WaybillError) -> FoldedBytes {
+    private func bytes(_ source: Int64, _ exchange: Int64, _ direction: Int64) throws(WaybillError) -> [UInt8] {
         var bytes: [UInt8] = []
         try connection.statement(
             "SELECT kept_bytes, bytes FROM bodies WHERE source = ? AND exchange = ? AND direction = ? ORDER BY piece"
@@ -276,30 +276,10 @@ struct BodySearch {
                 bytes += Zlib.decompressed(compressed, byteCount: row.int(0)) ?? []
             }
         }
-        return FoldedBytes(bytes)
-    }
-}
-
-private struct FoldedBytes {
-    private let bytes: [UInt8]
-
-    init(_ bytes: some Sequence<UInt8>) {
-        self.bytes = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        return bytes
     }
 
-    func contains(_ other: FoldedBytes) -> Bool {
-        let pattern = other.bytes
-        guard let first = pattern.first, pattern.count <= bytes.count else { return pattern.isEmpty }
-        return bytes.withUnsafeBufferPointer { bytes in
-            let last = bytes.count - pattern.count
-            var start = 0
-            while start <= last {
-                if bytes[start] == first, pattern.indices.allSatisfy({ bytes[start + $0] == pattern[$0] }) {
-                    return true
-                }
-                start += 1
-            }
-            return false
-        }
+    private static func inSmallLetters(_ bytes: some Sequence<UInt8>) -> ColumnValue {
+        .blob(bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
     }
 }
