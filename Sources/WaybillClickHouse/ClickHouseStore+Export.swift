@@ -40,27 +40,24 @@ extension ClickHouseStore: ExportingStore {
             let export = PartsExport(ranges, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
-        if usesRows {
-            let ids = try await transactions(matching: chosen, names, now: now)
+        if usesRows, let ids = try await transactions(matching: chosen, names, now: now) {
             let export = PartsExport(ids, format, self)
             return ExportStream(cursor: cursor.description) { try await export.next() }
         }
         return try await export(.of(ListRequest(matching: chosen)), as: format, in: everything())
     }
 
-    /// Returns the transactions that pass a filter, in the order of their IDs.
+    /// Returns the transactions that pass a filter, in the order of their IDs; `nil` if that needs too much.
     private func transactions(
         matching filter: TransactionFilter, _ names: StoreThread<MemoryStore>, now: Int64
-    ) async throws -> [GUID] {
-        let found = try await unlessTooMuch {
+    ) async throws -> [GUID]? {
+        try await unlessTooMuch {
             let current = try await currentRows([filter], withFamilies: filter.looksAtFamilies, names, now: now)
             let matching = try await read(memory(of: current)) { reader in
                 try reader.transactions(among: current.changed, matching: filter, now: now).map(\.row.id)
             }
             return (try await tables.transactions(where: current.sql(filter)) + matching).sorted()
         }
-        guard let found else { throw tables.tooMuch }
-        return found
     }
 
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {

@@ -237,10 +237,17 @@ private struct RowReading: Sendable {
 }
 
 extension RowConditions {
-    init(of filters: [TransactionFilter], _ reader: StoreReader, now: Int64) throws(WaybillError) {
+    /// - Throws: ``WorkingSet/TooMuch`` if SQL can't express the names in the filters.
+    init(of filters: [TransactionFilter], _ reader: StoreReader, now: Int64) throws {
         self.now = now
-        for name in filters.flatMap(\.events) { events[name] = try reader.meanings(ofEvent: name) }
-        for text in filters.flatMap(\.texts) { mentions[text] = try reader.codes(mentioning: text) }
+        for name in filters.flatMap(\.events) {
+            guard let meanings = try reader.meanings(ofEvent: name) else { throw WorkingSet.TooMuch() }
+            events[name] = meanings
+        }
+        for text in filters.flatMap(\.texts) {
+            guard let codes = try reader.codes(mentioning: text) else { throw WorkingSet.TooMuch() }
+            mentions[text] = codes
+        }
     }
 }
 #endif

@@ -222,7 +222,10 @@ struct RowConditions: Sendable {
         if !useCases.isEmpty { places.append("use_case IN (\(useCases.joined(separator: ", ")))") }
         let events = named.filter { $0.event >= 0 }
         if !events.isEmpty {
-            let isOne = events.map { "c = \($0.event) AND part_use_cases[p + 1] = \($0.useCase)" }
+            let isOne = Dictionary(grouping: events, by: \.useCase).sorted { $0.key < $1.key }.map { useCase, events in
+                let codes = events.map { "\($0.event)" }.joined(separator: ", ")
+                return "part_use_cases[p + 1] = \(useCase) AND has([\(codes)], c)"
+            }
             places.append("(\(Self.hasEvent(isOne.joined(separator: " OR "), of: Set(events.map(\.event)))))")
         }
         if let code = SupportCode(text) { places.append(Self.has(code, "tx")) }

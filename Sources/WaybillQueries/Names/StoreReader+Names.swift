@@ -214,13 +214,12 @@ extension StoreReader {
             ).rows(useCase, code) { row in
                 (place: AppVersion(app: row.text(0), version: row.text(1)), name: row.text(2))
             }
-            guard places.count <= Self.meaningLimit, !places.contains(where: { $0.place.version.contains("\u{1}") })
-            else { return nil }
             let isUsual = places.map(\.name).min() == name
+            let exceptions = places.filter { ($0.name == name) != isUsual }.map(\.place)
+            guard exceptions.count <= Self.meaningLimit, !places.contains(where: { $0.place.version.contains("\u{1}") })
+            else { return nil }
             meanings.append(
-                EventMeaning(
-                    code: code, useCases: [useCase],
-                    places: places.filter { ($0.name == name) != isUsual }.map(\.place), isEverywhereElse: isUsual))
+                EventMeaning(code: code, useCases: [useCase], places: exceptions, isEverywhereElse: isUsual))
         }
         if let code = FilterCondition.code(ofUnnamed: name) {
             let others = try connection.statement("SELECT DISTINCT use_case FROM names WHERE event = ?").rows(code) {
@@ -237,11 +236,11 @@ extension StoreReader {
     package func codes(mentioning text: String) throws(WaybillError) -> [(useCase: Int, event: Int)]? {
         let found = try connection.statement(
             "SELECT DISTINCT use_case, event FROM names WHERE name LIKE ? ESCAPE '\\' LIMIT ?"
-        ).rows(SQL.pattern(containing: text), Self.meaningLimit + 1) { row in
+        ).rows(SQL.pattern(containing: text), Self.mentionLimit + 1) { row in
             (useCase: row.int(0) as Int, event: row.int(1) as Int)
         }
-        return found.count > Self.meaningLimit ? nil : found
+        return found.count > Self.mentionLimit ? nil : found
     }
 
-    private static let meaningLimit = 100
+    private static let (meaningLimit, mentionLimit) = (100, 1_000)
 }
