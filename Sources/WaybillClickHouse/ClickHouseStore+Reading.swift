@@ -81,8 +81,9 @@ extension ClickHouseStore {
     func currentRows(
         _ filters: [TransactionFilter], withFamilies: Bool, _ names: StoreThread<MemoryStore>, now: Int64
     ) async throws -> CurrentRows {
-        let conditions = try await conditions(of: filters, names, now: now)
+        // Read before rows, because rows may be made meanwhile.
         let changed = try await outdated(withFamilies: withFamilies)
+        let conditions = try await conditions(of: filters, names, now: now)
         return CurrentRows(names: names, conditions: conditions, changed: changed)
     }
 
