@@ -27,7 +27,7 @@ import WaybillCore
         app.finish()
         let server = trace.server("/cart", below: asked.span, at: 2000, took: 9000)
         var work = trace.span("price cart", below: server.id, isRemote: false, at: 3000, took: 4000, ["items": 3])
-        work.events = [.init(name: "rates loaded", atMicroseconds: SpanStore.wall + 3500, attributes: ["age_s": 4])]
+        work.addEvent("rates loaded", at: SpanStore.wall + 3500, ["age_s": 4])
         let client = trace.client("https://stock.example/items?q=1", below: work.id, at: 3600, took: 700)
         let below = trace.server("/items", below: client.id, at: 3700, took: 400)
         #expect(try store.add([work, client, server]).acceptedCount == 3)
@@ -90,16 +90,14 @@ import WaybillCore
     @Test func whatFailedSaysSoWithItsExceptionAndWithoutItsStack() throws {
         let trace = Trace()
         var server = trace.server("/pay", below: SpanID(rawValue: 7))
-        server.hasFailed = true
-        server.attributes["http.response.status_code"] = 500
-        server.events = [
-            .init(
-                name: "exception", atMicroseconds: SpanStore.wall + 10,
-                attributes: [
-                    "exception.type": "shop.errors.PaymentDeclined", "exception.message": "card 4111 1111 1111 1111",
-                    "exception.stacktrace": "/home/me/secret.py",
-                ])
-        ]
+        server.statusCode = 2
+        server.set("http.response.status_code", to: 500)
+        server.addEvent(
+            "exception", at: SpanStore.wall + 10,
+            [
+                "exception.type": "shop.errors.PaymentDeclined", "exception.message": "card 4111 1111 1111 1111",
+                "exception.stacktrace": "/home/me/secret.py",
+            ])
         try store.add([server])
         let record = try #require(try store.record(of: trace.transaction))
         #expect(record.parts[0].outcome == .failed)
@@ -115,7 +113,7 @@ import WaybillCore
         var call = trace.span(
             "shop.Orders/Create", .client, below: nil, isRemote: nil,
             ["rpc.system": "grpc", "rpc.service": "shop.Orders", "rpc.method": "Create", "rpc.grpc.status_code": 14])
-        call.hasFailed = true
+        call.statusCode = 2
         try store.add([call])
         let exchange = try #require(try store.record(of: trace.transaction)?.exchanges.first)
         #expect(exchange.url == "/shop.Orders/Create" && exchange.state == .failed)
@@ -141,13 +139,13 @@ import WaybillCore
     @Test func namesAndValuesAreRedactedAndCutAsThoseOfSets() throws {
         let trace = Trace()
         var server = trace.server("/login", below: SpanID(rawValue: 7))
-        server.attributes["url.query"] = "token=hunter2&page=1"
-        server.attributes["password"] = "hunter2"
-        server.attributes["note"] = .string(String(repeating: "x", count: 5000))
-        server.attributes["http.request.header.authorization"] = "Bearer hunter2"
+        server.set("url.query", to: "token=hunter2&page=1")
+        server.set("password", to: "hunter2")
+        server.set("note", to: .string(String(repeating: "x", count: 5000)))
+        server.set("http.request.header.authorization", to: "Bearer hunter2")
         var many = trace.span("many", below: server.id, isRemote: false)
-        for index in 0..<100 { many.attributes["a\(index)"] = .integer(index) }
-        many.events = [.init(name: "mail to jo@example.com", atMicroseconds: SpanStore.wall, attributes: [:])]
+        for index in 0..<100 { many.set("a\(index)", to: .integer(index)) }
+        many.addEvent("mail to jo@example.com", at: SpanStore.wall)
         // Waiting spans are redacted, too.
         try store.add([many])
         #expect(try !store.dump().joined().contains("hunter2"))

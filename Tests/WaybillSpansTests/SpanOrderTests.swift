@@ -35,9 +35,7 @@ import WaybillTesting
                     let at = begun + 1000 * Int64(step + 1)
                     if Bool.random(using: &random) {
                         var work = trace.span("work \(step)", below: parent, isRemote: false, at: at, took: 700)
-                        work.events = [
-                            .init(name: "step", atMicroseconds: SpanStore.wall + at + 1, attributes: ["n": 1])
-                        ]
+                        work.addEvent("step", at: SpanStore.wall + at + 1, ["n": 1])
                         inside.append(work)
                         spans.append((work, SpanStore.shop))
                     } else {

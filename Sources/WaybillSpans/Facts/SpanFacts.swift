@@ -11,10 +11,13 @@ struct SpanFacts {
 
     init(_ span: ReceivedSpan, isPart: Bool, redactor: Redactor) {
         self.isPart = isPart
+        let attributes = span.attributes.flat
         let error = span.error
-        let exchange = SpanExchange(span, error: error, redactor: redactor)
-        var rest = exchange == nil ? span.attributes : span.attributes.filter { !SpanExchange.isPart($0.key) }
-        for (index, link) in span.links.enumerated() { rest["link.\(index + 1)"] = .string(link.text) }
+        let exchange = SpanExchange(span, attributes, error: error, redactor: redactor)
+        var rest = exchange == nil ? attributes : attributes.filter { !SpanExchange.isPart($0.key) }
+        for (index, link) in span.links.prefix(TraceRequest.linkLimit).enumerated() {
+            rest["link.\(index + 1)"] = .string(link.text)
+        }
         let name = redactor.label(span.name.isEmpty ? "unnamed" : span.name)
         if isPart {
             let code = NameCode.code(of: name)
@@ -38,11 +41,11 @@ struct SpanFacts {
         }
         for event in span.events {
             let isException = event.name == "exception"
-            let attributes = event.attributes.filter { !isException || !$0.key.hasPrefix("exception.") }
+            let attributes = event.attributes.flat.filter { !isException || !$0.key.hasPrefix("exception.") }
             append(
                 redactor.label(event.name.isEmpty ? "unnamed" : event.name),
                 isException ? event.exception ?? .unknown : nil, attributes,
-                at: event.atMicroseconds > 0 ? event.atMicroseconds : span.startMicroseconds, redactor)
+                at: event.nanoseconds >= 1000 ? event.nanoseconds.microseconds : span.startMicroseconds, redactor)
         }
         if isPart {
             let error = span.hasFailed && exchange?.closed.error == nil ? error : nil
@@ -109,7 +112,9 @@ extension ReceivedSpan {
         guard hasFailed else { return nil }
         if let exception = events.last(where: { $0.name == "exception" })?.exception { return exception }
         let text = statusMessage.isEmpty ? nil : statusMessage
-        if let type = attributes.text("error.type"), Int(type) == nil { return RecordedError(type: type, text: text) }
+        if let type = attributes.flat.text("error.type"), Int(type) == nil {
+            return RecordedError(type: type, text: text)
+        }
         return text.map { RecordedError(domain: "opentelemetry", code: 2, text: $0) }
     }
 }
@@ -117,7 +122,8 @@ extension ReceivedSpan {
 extension ReceivedSpan.Event {
     /// Follows the semantic conventions for exceptions, but omits the stack, which may contain secrets.
     fileprivate var exception: RecordedError? {
-        attributes.text("exception.type").map {
+        let attributes = attributes.flat
+        return attributes.text("exception.type").map {
             RecordedError(type: $0, text: attributes.text("exception.message"))
         }
     }
@@ -139,14 +145,13 @@ struct SpanExchange {
     var closed: Fact.ExchangeClosed
 
     /// `nil` unless it is a client or server span with an HTTP or RPC method.
-    init?(_ span: ReceivedSpan, error: RecordedError?, redactor: Redactor) {
+    init?(_ span: ReceivedSpan, _ attributes: Attributes, error: RecordedError?, redactor: Redactor) {
         let role: ExchangeRole
         switch span.kind {
         case .client: role = .client
         case .server: role = .server
         case .internal, .producer, .consumer: return nil
         }
-        let attributes = span.attributes
         guard let request = SpanRequest(attributes, role) else { return nil }
         opened = redactor.url(request.url ?? request.target ?? attributes.text("http.route") ?? "")
         opened.role = role

@@ -138,7 +138,7 @@ struct SpanTree {
         var row = SpanRows.Span(id: span.id, parent: span.parent, kind: span.kind.rawValue)
         // Its children already have a part, because they waited too long.
         (row.part, row.fact) = (known?.part, known?.fact)
-        if keepsOriginal { row.original = span.fields?.json(redactedBy: redactor) }
+        if keepsOriginal { row.original = span.json(redactedBy: redactor) }
         nodes[span.id] = Node(
             span: row, facts: SpanFacts(span, isPart: span.isRoot && known == nil, redactor: redactor), isNew: true)
         return true

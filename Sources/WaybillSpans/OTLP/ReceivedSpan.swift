@@ -1,6 +1,6 @@
 package import WaybillCore
 
-/// A span as a service sent it: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
+/// A span as a service sent it, in either encoding: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
 package struct ReceivedSpan: Hashable, Sendable {
     /// The values of OTLP's `SpanKind`.
     package enum Kind: Int, Sendable {
@@ -16,38 +16,72 @@ package struct ReceivedSpan: Hashable, Sendable {
     package var id: SpanID
     /// `nil` if the span begins its trace.
     package var parent: SpanID?
-    /// Whether the parent is in another process; `nil` if the sender is too old to report it.
-    package var isParentRemote: Bool?
-    package var kind: Kind
-    package var name: String
-    package var startMicroseconds: Int64
-    package var endMicroseconds: Int64
-    package var attributes: Attributes
-    package var events: [Event]
-    package var links: [Link]
-    package var hasFailed: Bool
-    package var statusMessage: String
-    /// The received fields, which are kept; `nil` if the span was not read from a request.
-    var fields: SpanFields?
+    var traceState = ""
+    var flags = 0
+    var kindNumber = 0
+    var name = ""
+    var startNanoseconds: UInt64 = 0
+    var endNanoseconds: UInt64 = 0
+    var attributes = SpanAttributes()
+    private(set) var events: [Event] = []
+    var droppedEventCount = 0
+    private(set) var links: [Link] = []
+    var droppedLinkCount = 0
+    var statusCode = 0
+    var statusMessage = ""
+    /// `InstrumentationScope` of common.proto.
+    var scope = Scope()
 
-    package struct Event: Hashable, Sendable {
-        package var name = ""
-        package var atMicroseconds: Int64 = 0
-        package var attributes: Attributes = [:]
+    init(transaction: GUID, id: SpanID) { (self.transaction, self.id) = (transaction, id) }
+
+    struct Event: Hashable, Sendable {
+        var nanoseconds: UInt64 = 0
+        var name = ""
+        var attributes = SpanAttributes()
     }
 
-    package struct Link: Hashable, Sendable {
-        package var trace: GUID
-        package var span: SpanID
+    struct Link: Hashable, Sendable {
+        var trace: GUID?
+        var span: SpanID?
+        var traceState = ""
+        var flags = 0
+        var attributes = SpanAttributes()
 
         /// The value of a header field `traceparent` (W3C Trace Context, section 3.2).
-        var text: String { "00-\(trace.traceID ?? "")-\(span)-01" }
+        var text: String { "00-\(trace?.traceID ?? "")-\(span?.description ?? "")-01" }
+    }
+
+    struct Scope: Hashable, Sendable {
+        var name = ""
+        var version = ""
+        var attributes = SpanAttributes()
+    }
+
+    var kind: Kind { Kind(rawValue: kindNumber) ?? .internal }
+    package var startMicroseconds: Int64 { startNanoseconds.microseconds }
+    var endMicroseconds: Int64 { max(startMicroseconds, endNanoseconds.microseconds) }
+    var hasFailed: Bool { statusCode == 2 }
+
+    /// Whether the parent is in another process; `nil` if the sender is too old to report it.
+    var isParentRemote: Bool? {
+        // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 is valid.
+        flags & 0x100 == 0 ? nil : flags & 0x200 != 0
     }
 
     /// Whether it opens a part, because it has no parent in its process.
     package var isRoot: Bool {
         guard parent != nil else { return true }
         return isParentRemote ?? (kind == .server || kind == .consumer)
+    }
+
+    mutating func add(_ event: Event) {
+        if events.count < TraceRequest.eventLimit { events.append(event) } else { droppedEventCount += 1 }
+    }
+
+    /// Ignores a link without IDs.
+    mutating func add(_ link: Link) {
+        guard link.trace != nil, link.span != nil else { return }
+        if links.count < TraceRequest.eventLimit { links.append(link) } else { droppedLinkCount += 1 }
     }
 }
 
@@ -72,93 +106,22 @@ package struct TraceRequest: Hashable, Sendable {
     static let linkLimit = 8
     package static let resourceLimit = Limits.sources
 
-    mutating func add(_ span: Result<SpanFields, SpanFault>, to resource: inout ReceivedResource, limit: Int) {
+    mutating func add(_ span: Result<ReceivedSpan, SpanFault>, to resource: inout ReceivedResource, limit: Int) {
         itemCount += 1
-        do throws(SpanFault) {
-            let fields = try span.get()
-            itemCount += fields.events.count
-            if itemCount <= limit { resource.spans.append(try fields.span()) }
-        } catch {
-            faults[error.reason, default: 0] += 1
+        switch span {
+        case .success(let span):
+            itemCount += span.events.count
+            if itemCount <= limit { resource.spans.append(span) }
+        case .failure(let fault):
+            itemCount += fault.eventCount
+            if itemCount <= limit { faults[fault.reason, default: 0] += 1 }
         }
     }
 }
 
-struct SpanFault: Error { var reason: String }
-
-/// A span as received, in either encoding.
-struct SpanFields: Hashable, Sendable {
-    var trace: [UInt8] = []
-    var id: [UInt8] = []
-    var parent: [UInt8] = []
-    var traceState = ""
-    var flags = 0
-    var kind = 0
-    var name = ""
-    var startNanoseconds: UInt64 = 0
-    var endNanoseconds: UInt64 = 0
-    var attributes = SpanAttributes()
-    private(set) var events: [Event] = []
-    var droppedEventCount = 0
-    private(set) var links: [Link] = []
-    var droppedLinkCount = 0
-    var statusCode = 0
-    var statusMessage = ""
-    /// `InstrumentationScope` of common.proto.
-    var scope = Scope()
-
-    struct Event: Hashable, Sendable {
-        var nanoseconds: UInt64 = 0
-        var name = ""
-        var attributes = SpanAttributes()
-    }
-
-    struct Link: Hashable, Sendable {
-        var trace: [UInt8] = []
-        var span: [UInt8] = []
-        var traceState = ""
-        var flags = 0
-        var attributes = SpanAttributes()
-    }
-
-    struct Scope: Hashable, Sendable {
-        var name = ""
-        var version = ""
-        var attributes = SpanAttributes()
-    }
-
-    func span() throws(SpanFault) -> ReceivedSpan {
-        guard let trace = GUID(traceID: trace) else { throw SpanFault(reason: "no trace ID of 16 bytes") }
-        guard let id = SpanID(bytes: id) else { throw SpanFault(reason: "no span ID of 8 bytes") }
-        let start = startNanoseconds.microseconds
-        guard (1...Limits.largestInteger).contains(start) else { throw SpanFault(reason: "no start time") }
-        let end = min(max(start, endNanoseconds.microseconds), Limits.largestInteger)
-        // opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`: bit 8 says whether bit 9 is valid.
-        let isRemote = flags & 0x100 == 0 ? nil : flags & 0x200 != 0
-        let events = events.map { event in
-            ReceivedSpan.Event(
-                name: event.name, atMicroseconds: event.nanoseconds.microseconds, attributes: event.attributes.flat)
-        }
-        let links = links.prefix(TraceRequest.linkLimit).compactMap { link -> ReceivedSpan.Link? in
-            guard let trace = GUID(traceID: link.trace), let span = SpanID(bytes: link.span) else { return nil }
-            return ReceivedSpan.Link(trace: trace, span: span)
-        }
-        return ReceivedSpan(
-            transaction: trace, id: id, parent: SpanID(bytes: parent), isParentRemote: isRemote,
-            kind: ReceivedSpan.Kind(rawValue: kind) ?? .internal, name: name, startMicroseconds: start,
-            endMicroseconds: end,
-            attributes: attributes.flat, events: events, links: links, hasFailed: statusCode == 2,
-            statusMessage: statusMessage, fields: self)
-    }
-
-    mutating func add(_ event: Event) {
-        if events.count < TraceRequest.eventLimit { events.append(event) } else { droppedEventCount += 1 }
-    }
-
-    mutating func add(_ link: Link) {
-        guard GUID(traceID: link.trace) != nil, SpanID(bytes: link.span) != nil else { return }
-        if links.count < TraceRequest.eventLimit { links.append(link) } else { droppedLinkCount += 1 }
-    }
+struct SpanFault: Error {
+    var reason: String
+    var eventCount = 0
 }
 
 extension UInt64 {

@@ -49,9 +49,9 @@ private struct JSONMessageReader: MessageReader {
 
     mutating func skip() throws(JSONFailure) { try json.skipValue() }
 
-    mutating func span() throws(JSONFailure) -> Result<SpanFields, SpanFault> {
+    mutating func span() throws(JSONFailure) -> Result<ReceivedSpan, SpanFault> {
         let start = self
-        do throws(JSONFailure) { return .success(try SpanFields(&self)) } catch {
+        do throws(JSONFailure) { return try ReceivedSpan.read(&self) } catch {
             guard error.kind == .invalid else { throw error }
             self = start
             try skip()

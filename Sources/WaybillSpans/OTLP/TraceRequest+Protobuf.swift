@@ -102,7 +102,7 @@ extension ProtobufReader.Field: MessageReader {
 
     func skip() {}
 
-    mutating func span() throws(Failure) -> Result<SpanFields, SpanFault> { .success(try SpanFields(&self)) }
+    mutating func span() throws(Failure) -> Result<ReceivedSpan, SpanFault> { try ReceivedSpan.read(&self) }
 
     /// A value after its length: bytes, a text, or a message.
     private func slice() throws(Failure) -> ArraySlice<UInt8> {

@@ -12,7 +12,7 @@ protocol MessageReader: SendableMetatype {
     mutating func elements(_ body: (inout Self) throws(Failure) -> Void) throws(Failure)
     mutating func skip() throws(Failure)
 
-    mutating func span() throws(Failure) -> Result<SpanFields, SpanFault>
+    mutating func span() throws(Failure) -> Result<ReceivedSpan, SpanFault>
     mutating func text() throws(Failure) -> String
     mutating func id() throws(Failure) -> [UInt8]
     mutating func base64() throws(Failure) -> String
@@ -62,11 +62,11 @@ extension TraceRequest {
     private mutating func readScopeSpans<Reader: MessageReader>(
         _ reader: inout Reader, to resource: inout ReceivedResource, _ limit: Int
     ) throws(Reader.Failure) {
-        var scope = SpanFields.Scope()
+        var scope = ReceivedSpan.Scope()
         let first = resource.spans.count
         try reader.fields { (field: ScopeSpans, reader) throws(Reader.Failure) in
             switch field {
-            case .scope: scope = try SpanFields.Scope(&reader)
+            case .scope: scope = try ReceivedSpan.Scope(&reader)
             case .spans:
                 try reader.elements { reader throws(Reader.Failure) in
                     add(try reader.span(), to: &resource, limit: limit)
@@ -74,11 +74,11 @@ extension TraceRequest {
             }
         }
         // A request may contain the scope after its spans.
-        for index in resource.spans.indices.dropFirst(first) { resource.spans[index].fields?.scope = scope }
+        for index in resource.spans.indices.dropFirst(first) { resource.spans[index].scope = scope }
     }
 }
 
-extension SpanFields {
+extension ReceivedSpan {
     private enum Field: Int, CodingKey {
         case traceId = 1, spanId, traceState, parentSpanId, name, kind, startTimeUnixNano, endTimeUnixNano, attributes
         case droppedAttributesCount, events, droppedEventsCount, links, droppedLinksCount, status, flags
@@ -90,38 +90,51 @@ extension SpanFields {
     }
     private static let statusCodes = ["UNSET", "OK", "ERROR"].map { "STATUS_CODE_\($0)" }
 
-    init<Reader: MessageReader>(_ reader: inout Reader) throws(Reader.Failure) {
-        self.init()
+    /// Fails for a span without its IDs or its start.
+    static func read<Reader: MessageReader>(
+        _ reader: inout Reader
+    ) throws(Reader.Failure) -> Result<ReceivedSpan, SpanFault> {
+        var (transaction, id): (GUID?, SpanID?)
+        let nothing = FactID(source: GUID(high: 0, low: 0), sequence: 0)
+        var span = ReceivedSpan(transaction: nothing.source, id: SpanID(nothing))
         try reader.fields { (field: Field, reader) throws(Reader.Failure) in
             switch field {
-            case .traceId: trace = try reader.id()
-            case .spanId: id = try reader.id()
-            case .traceState: traceState = try reader.text()
-            case .parentSpanId: parent = try reader.id()
-            case .name: name = try reader.text()
-            case .kind: kind = try reader.enumeration(Self.kinds)
-            case .startTimeUnixNano: startNanoseconds = try reader.nanoseconds()
-            case .endTimeUnixNano: endNanoseconds = try reader.nanoseconds()
-            case .attributes: try attributes.read(&reader)
-            case .droppedAttributesCount: attributes.droppedCount += try reader.count32()
-            case .events: try reader.elements { reader throws(Reader.Failure) in add(try Event(&reader)) }
-            case .droppedEventsCount: droppedEventCount += try reader.count32()
-            case .links: try reader.elements { reader throws(Reader.Failure) in add(try Link(&reader)) }
-            case .droppedLinksCount: droppedLinkCount += try reader.count32()
+            case .traceId: transaction = GUID(traceID: try reader.id())
+            case .spanId: id = SpanID(bytes: try reader.id())
+            case .traceState: span.traceState = try reader.text()
+            case .parentSpanId: span.parent = SpanID(bytes: try reader.id())
+            case .name: span.name = try reader.text()
+            case .kind: span.kindNumber = try reader.enumeration(Self.kinds)
+            case .startTimeUnixNano: span.startNanoseconds = try reader.nanoseconds()
+            case .endTimeUnixNano: span.endNanoseconds = try reader.nanoseconds()
+            case .attributes: try span.attributes.read(&reader)
+            case .droppedAttributesCount: span.attributes.droppedCount += try reader.count32()
+            case .events: try reader.elements { reader throws(Reader.Failure) in span.add(try Event(&reader)) }
+            case .droppedEventsCount: span.droppedEventCount += try reader.count32()
+            case .links: try reader.elements { reader throws(Reader.Failure) in span.add(try Link(&reader)) }
+            case .droppedLinksCount: span.droppedLinkCount += try reader.count32()
             case .status:
                 try reader.fields { (field: Status, reader) throws(Reader.Failure) in
                     switch field {
-                    case .message: statusMessage = try reader.text()
-                    case .code: statusCode = try reader.enumeration(Self.statusCodes)
+                    case .message: span.statusMessage = try reader.text()
+                    case .code: span.statusCode = try reader.enumeration(Self.statusCodes)
                     }
                 }
-            case .flags: flags = try reader.count32()
+            case .flags: span.flags = try reader.count32()
             }
         }
+        func fault(_ reason: String) -> Result<ReceivedSpan, SpanFault> {
+            .failure(SpanFault(reason: reason, eventCount: span.events.count))
+        }
+        guard let transaction else { return fault("no trace ID of 16 bytes") }
+        guard let id else { return fault("no span ID of 8 bytes") }
+        guard (1...Limits.largestInteger).contains(span.startMicroseconds) else { return fault("no start time") }
+        (span.transaction, span.id) = (transaction, id)
+        return .success(span)
     }
 }
 
-extension SpanFields.Event {
+extension ReceivedSpan.Event {
     private enum Field: Int, CodingKey { case timeUnixNano = 1, name, attributes, droppedAttributesCount }
 
     fileprivate init<Reader: MessageReader>(_ reader: inout Reader) throws(Reader.Failure) {
@@ -137,7 +150,7 @@ extension SpanFields.Event {
     }
 }
 
-extension SpanFields.Link {
+extension ReceivedSpan.Link {
     private enum Field: Int, CodingKey {
         case traceId = 1, spanId, traceState, attributes, droppedAttributesCount, flags
     }
@@ -146,8 +159,8 @@ extension SpanFields.Link {
         self.init()
         try reader.fields { (field: Field, reader) throws(Reader.Failure) in
             switch field {
-            case .traceId: trace = try reader.id()
-            case .spanId: span = try reader.id()
+            case .traceId: trace = GUID(traceID: try reader.id())
+            case .spanId: span = SpanID(bytes: try reader.id())
             case .traceState: traceState = try reader.text()
             case .attributes: try attributes.read(&reader)
             case .droppedAttributesCount: attributes.droppedCount += try reader.count32()
@@ -157,7 +170,7 @@ extension SpanFields.Link {
     }
 }
 
-extension SpanFields.Scope {
+extension ReceivedSpan.Scope {
     private enum Field: Int, CodingKey { case name = 1, version, attributes, droppedAttributesCount }
 
     fileprivate init<Reader: MessageReader>(_ reader: inout Reader) throws(Reader.Failure) {

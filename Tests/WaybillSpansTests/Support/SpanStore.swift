@@ -105,11 +105,13 @@ final class Trace {
     ) -> ReceivedSpan {
         count += 1
         let begun = SpanStore.wall + start
-        return ReceivedSpan(
-            transaction: transaction, id: SpanID(FactID(source: transaction, sequence: 1_000_000 + Int64(count))),
-            parent: parent, isParentRemote: isRemote, kind: kind, name: name, startMicroseconds: begun,
-            endMicroseconds: begun + took, attributes: attributes, events: [], links: [], hasFailed: false,
-            statusMessage: "")
+        var span = ReceivedSpan(
+            transaction: transaction, id: SpanID(FactID(source: transaction, sequence: 1_000_000 + Int64(count))))
+        span.parent = parent
+        span.flags = isRemote.map { $0 ? 0x300 : 0x100 } ?? 0
+        (span.kindNumber, span.name, span.attributes) = (kind.rawValue, name, SpanAttributes(attributes))
+        (span.startNanoseconds, span.endNanoseconds) = (UInt64(begun) * 1000, UInt64(begun + took) * 1000)
+        return span
     }
 
     func server(_ path: String, below parent: SpanID?, at start: Int64 = 0, took: Int64 = 1000) -> ReceivedSpan {
@@ -176,5 +178,22 @@ struct App {
         share.facts = facts.filter { range?.contains($0.sequence) ?? true }
         share.ledger = Ledger(recorded: Int64(facts.count), pending: Int64(facts.count))
         return TransactionSet(id: GUID(), sources: [share])
+    }
+}
+
+extension SpanAttributes {
+    init(_ attributes: Attributes) {
+        self.init()
+        for (name, value) in attributes.sortedByName { add(SpanAttribute(name: name, value: .scalar(value))) }
+    }
+}
+
+extension ReceivedSpan {
+    mutating func set(_ name: String, to value: AttributeValue) {
+        attributes.add(SpanAttribute(name: name, value: .scalar(value)))
+    }
+
+    mutating func addEvent(_ name: String, at microseconds: Int64, _ attributes: Attributes = [:]) {
+        add(Event(nanoseconds: UInt64(microseconds) * 1000, name: name, attributes: SpanAttributes(attributes)))
     }
 }

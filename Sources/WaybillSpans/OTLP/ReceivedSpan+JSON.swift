@@ -1,7 +1,7 @@
 import WaybillCore
 
 /// The form of spans that is kept for exports, because facts contain only what Waybill understands.
-extension SpanFields {
+extension ReceivedSpan {
     /// The maximum bytes of a span's attributes, events and links.
     static let keptByteLimit = 32 << 10
     /// Stacks are not kept, because they contain paths and values of the service.
@@ -23,7 +23,7 @@ extension SpanFields {
         writer.json.member("traceState", writer.text(traceState))
         if flags != 0 { writer.json.member("flags", flags) }
         writer.json.member("name", name.isEmpty ? "unnamed" : redactor.label(name))
-        writer.json.member("kind", kind)
+        writer.json.member("kind", kindNumber)
         writer.json.member("startTimeUnixNano", "\(startNanoseconds)")
         writer.json.member("endTimeUnixNano", "\(max(startNanoseconds, endNanoseconds))")
         if statusCode != 0 || !statusMessage.isEmpty {
@@ -40,8 +40,8 @@ extension SpanFields {
             writer.write(event.attributes, without: Self.stack)
         }
         writer.write("links", links, dropped: droppedLinkCount, "droppedLinksCount") { link, writer in
-            writer.json.member("traceId", GUID(traceID: link.trace)?.traceID)
-            writer.json.member("spanId", SpanID(bytes: link.span)?.description)
+            writer.json.member("traceId", link.trace?.traceID)
+            writer.json.member("spanId", link.span?.description)
             writer.json.member("traceState", writer.text(link.traceState))
             if link.flags != 0 { writer.json.member("flags", link.flags) }
             writer.write(link.attributes)
