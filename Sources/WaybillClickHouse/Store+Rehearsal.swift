@@ -101,20 +101,12 @@ struct ChangedRows {
         -> SourceBooks?
     {
         guard let scanned = try ScannedSource(ScannedShare(row: row), connection) else { return nil }
-        let source = scanned.source
-        var share = TransactionSet.Share(source: source, clocks: scanned.clock.anchors, hasEnded: scanned.hasEnded)
-        share.endedBy = scanned.hasEnded ? scanned.endedBy : nil
-        share.dropped = try RangeRows(connection: connection).dropped(of: row)
-        var books = SourceBooks(share: share, heard: 0)
-        try connection.statement("SELECT recorded, refused, heard_us, proof_hash FROM sources WHERE id = ?").forEachRow(
-            row
-        ) { row in
-            books.share.ledger.recorded = row.int(0)
-            books.share.ledger.refused = row.int(1)
-            books.heard = row.int(2)
-            books.proofDigest = row.optionalBytes(3)
+        var books = SourceBooks(
+            share: scanned.share(dropped: try RangeRows(connection: connection).dropped(of: row)), heard: 0)
+        try connection.statement("SELECT heard_us, proof_hash FROM sources WHERE id = ?").forEachRow(row) { row in
+            (books.heard, books.proofDigest) = (row.int(0), row.optionalBytes(1))
         }
-        if let installation = source.installation {
+        if let installation = scanned.source.installation {
             books.installationDigest =
                 try connection.statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation) {
                     row in row.optionalBytes(0)
@@ -129,7 +121,7 @@ struct ChangedRows {
         let placed = try PlacedParts(of: row, connection)
         for arrival in books.arrivals {
             for sequence in arrival.first...arrival.last {
-                guard let fact = fact(FactID(source: source.id, sequence: sequence)) else { continue }
+                guard let fact = fact(FactID(source: scanned.source.id, sequence: sequence)) else { continue }
                 books.share.facts.append(fact)
                 guard fact.part > 0, books.transactions[fact.part] == nil else { continue }
                 books.transactions[fact.part] = try placed.part(fact.part)

@@ -37,23 +37,14 @@ struct SetCollector: FactVisitor {
     }
 
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
-        let source = scanned.source
-        var share = TransactionSet.Share(source: source.redacted(by: redactor), clocks: scanned.clock.anchors)
-        share.names = try NameRows(connection: connection).names(of: scanned.share.row, limit: Limits.envelopeItems)
-            .map { RecordedName(useCase: $0.useCase, event: $0.event, name: redactor.text($0.name)) }
-        share.dropped = try RangeRows(connection: connection).dropped(
-            of: scanned.share.row, limit: Limits.envelopeItems)
-        try connection.statement("SELECT ended, recorded, refused, ended_by FROM sources WHERE id = ?").forEachRow(
-            scanned.share.row
-        ) { row in
-            share.hasEnded = row.bool(0)
-            share.ledger.recorded = row.int(1)
-            share.ledger.refused = row.int(2)
-            share.endedBy = share.hasEnded ? row.sourceEnd(3) : nil
-        }
+        let row = scanned.share.row
+        var share = scanned.share(
+            dropped: try RangeRows(connection: connection).dropped(of: row, limit: Limits.envelopeItems))
+        share.names = try NameRows(connection: connection).names(of: row, limit: Limits.envelopeItems)
+        share.redact(by: redactor)
         if hasProofs {
-            share.sourceProof = try SourceRows(connection: connection).proof(of: scanned.share.row)
-            share.installationProof = try source.installation.flatMap { id throws(WaybillError) in
+            share.sourceProof = try SourceRows(connection: connection).proof(of: row)
+            share.installationProof = try share.source.installation.flatMap { id throws(WaybillError) in
                 try InstallationRows(connection: connection).proof(of: id)
             }
         }

@@ -215,6 +215,8 @@ package struct ScannedSource: Sendable {
     /// How it ended; `nil` if it has not ended, or it is unknown.
     package var endedBy: SourceEnd?
     package var isReceived: Bool
+    /// The numbers of recorded and refused facts alone.
+    package var ledger = Ledger()
 
     package init(
         share: ScannedShare, source: SourceIdentity, clock: WallClock, hasEnded: Bool = false,
@@ -226,6 +228,13 @@ package struct ScannedSource: Sendable {
         self.hasEnded = hasEnded
         self.endedBy = endedBy
         self.isReceived = isReceived
+    }
+
+    /// The source in a set, without facts, names and proofs.
+    package func share(dropped: [DroppedRange]) -> TransactionSet.Share {
+        TransactionSet.Share(
+            source: source, clocks: clock.anchors, hasEnded: hasEnded, endedBy: endedBy,
+            ledger: ledger, dropped: dropped)
     }
 
     package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
@@ -242,12 +251,14 @@ extension ScannedSource {
         let source = try connection.statement(
             """
             SELECT \(SourceIdentity.columns), \(SQL.endedBy("sources")), \
-            heard_us IS NOT NULL, ended FROM sources WHERE id = ?
+            heard_us IS NOT NULL, ended, recorded, refused FROM sources WHERE id = ?
             """
         ).first(share.row) { row in
-            ScannedSource(
+            var source = ScannedSource(
                 share: share, source: SourceIdentity(row), clock: WallClock([]), hasEnded: row.bool(10),
                 endedBy: row.sourceEnd(8), isReceived: row.bool(9))
+            source.ledger = Ledger(recorded: row.int(11), refused: row.int(12))
+            return source
         }
         guard var source else { return nil }
         source.clock = try WallClock(of: share.row, connection)
