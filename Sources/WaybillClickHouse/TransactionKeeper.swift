@@ -141,7 +141,9 @@ extension ClickHouseTables {
             if !books.gone.isEmpty { conditions.append(Self.condition(share.source.id, books.gone)) }
             guard let known else { continue }
             let (source, before) = ("source = \(Self.literal(share.source.id))", known[share.source.id])
-            if let start = share.firstRedated(since: before) { conditions.append("\(source) AND at_us >= \(start)") }
+            if let start = share.firstRedated(since: before?.clocks ?? []) {
+                conditions.append("\(source) AND at_us >= \(start)")
+            }
             if share.hasEnded, before?.hasEnded != true || before?.endedBy != share.endedBy { ended.append(source) }
         }
         var changed: Set<GUID> = []

@@ -27,9 +27,6 @@ struct WorkingSet {
 
     static let factLimit = 1_000_000
 
-    /// ``Ingestion`` ignores an anchor that dates more parts anew.
-    private static let redatedParts = 5_001
-
     private let factLimit: Int
 
     typealias Load = (inout WorkingSet) async throws -> Void
@@ -274,8 +271,11 @@ struct WorkingSet {
 
     /// Loads the parts that a new anchor would date anew.
     private mutating func loadRedatedParts(by share: TransactionSet.Share, known: TransactionSet.Share?) async throws {
-        guard known?.clocks.isEmpty == false, let start = share.firstRedated(since: known) else { return }
-        for fact in try await tables.openings(of: share.source.id, from: start, limit: Self.redatedParts) {
+        let clocks = known?.clocks ?? []
+        guard !clocks.isEmpty, let start = share.firstRedated(since: clocks) else { return }
+        // An ingestion ignores an anchor that dates more parts anew.
+        let limit = Ingestion.redatedPartLimit + 1
+        for fact in try await tables.openings(of: share.source.id, from: start, limit: limit) {
             let id = FactID(source: share.source.id, sequence: fact.fact.sequence)
             if rows[id] == nil { rows[id] = fact }
         }
@@ -303,17 +303,6 @@ struct WorkingSet {
             }
             books.append(arrived)
         }
-    }
-}
-
-extension TransactionSet.Share {
-    /// Returns when new anchors begin to date facts, by the source's clock; `nil` without one.
-    func firstRedated(since known: TransactionSet.Share?) -> Int64? {
-        let offsets = Dictionary(
-            (known?.clocks ?? []).map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
-        let new = clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }?.atMicroseconds
-        // The first anchor also dates earlier times.
-        return new.map { new in offsets.keys.allSatisfy { new <= $0 } ? .min : new }
     }
 }
 #endif

@@ -102,26 +102,17 @@ package struct Ingestion: ~Copyable {
 
     private mutating func refuse(because reason: String) {
         refusal = RefusedSource(source: share.source.id, reason: reason)
-        forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: reason) }
+        for (fact, index) in numberedFacts { reject(fact, at: index, because: reason) }
     }
 
-    private static let redatedPartLimit = 5_000
+    package static let redatedPartLimit = 5_000
 
     /// Ignores anchors that would change very many dates: recorders send an anchor with or before the facts that it
     /// dates.
     private func anchors(of source: SourceRow) throws(WaybillError) -> [ClockAnchor] {
-        let known = try connection.statement("SELECT offset_us FROM clocks WHERE source = ? AND at_us = ?")
-        var earliest: Int64?
-        for clock in share.clocks where earliest == nil {
-            let offset = try known.first(source.id, clock.atMicroseconds) { row in row.int(0) }
-            if offset ?? .min < clock.offsetMicroseconds { earliest = clock.atMicroseconds }
-        }
-        guard let earliest else { return [] }
-        // The first anchor also dates earlier times.
-        let first = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source.id)
-        let redated = earliest <= first ? Int64.min : earliest
+        guard let start = share.firstRedated(since: try WallClock(of: source.id, connection).anchors) else { return [] }
         let count = try connection.integer(
-            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE source = ? AND at_us >= ? LIMIT ?)", source.id, redated,
+            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE source = ? AND at_us >= ? LIMIT ?)", source.id, start,
             Self.redatedPartLimit + 1)
         guard count > Self.redatedPartLimit else { return share.clocks }
         let latest = try connection.integer("SELECT max(at_us) FROM parts WHERE source = ?", source.id)
@@ -147,10 +138,7 @@ package struct Ingestion: ~Copyable {
         if let willStore = hooks.willStore { withholding = try Withholding(share, of: source, connection, willStore) }
         var parts: Set<Int64> = []
         var ends: Set<Int64> = []
-        var index = 0
-        for sent in share.facts {
-            while unread.contains(index) { index += 1 }
-            defer { index += 1 }
+        for (sent, index) in numberedFacts {
             var fact = sent
             if fact.isAmong(erased) || !refused.isEmpty && fact.roots.contains(where: refused.contains) {
                 refused.insert(fact.sequence)
@@ -271,7 +259,7 @@ package struct Ingestion: ~Copyable {
 
     /// Rejects all facts, and erases the transactions that the source of an erased installation began, but no others.
     private mutating func refuse(at wall: Int64) throws(WaybillError) {
-        forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: Self.erased) }
+        for (fact, index) in numberedFacts { reject(fact, at: index, because: Self.erased) }
         let isBegun = try connection.statement("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ? AND joined = 0)")
         var its: [GUID] = []
         for transaction in share.facts.lazy.compactMap(\.begunTransaction)
@@ -289,13 +277,9 @@ package struct Ingestion: ~Copyable {
             Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
-    private mutating func forEachFact(_ body: (Fact, Int, inout Ingestion) -> Void) {
-        var index = 0
-        for fact in share.facts {
-            while unread.contains(index) { index += 1 }
-            body(fact, index, &self)
-            index += 1
-        }
+    /// The facts with their indices in the sender's list.
+    private var numberedFacts: some Sequence<(Fact, Int)> {
+        zip(share.facts, (0...).lazy.filter { [unread] index in !unread.contains(index) })
     }
 
     private func note(_ arrived: SequenceRanges, of source: Int64, at wall: Int64) throws(WaybillError) {
@@ -306,11 +290,11 @@ package struct Ingestion: ~Copyable {
 
     /// A set of an own source brings nothing new and must not change its rows.
     private mutating func passOver(own source: SourceRow) {
-        forEachFact { fact, index, ingestion in
+        for (fact, index) in numberedFacts {
             if fact.sequence <= source.recorded {
-                ingestion.knownCount += 1
+                knownCount += 1
             } else {
-                ingestion.reject(
+                reject(
                     fact, at: index, because: "the source records into this very store, and has not recorded this fact")
             }
         }
@@ -328,5 +312,15 @@ extension Fact {
 
     fileprivate var begunTransaction: GUID? {
         if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
+    }
+}
+
+extension TransactionSet.Share {
+    /// Returns when anchors that are not `known` begin to date facts, by the source's clock; `nil` without one.
+    package func firstRedated(since known: [ClockAnchor]) -> Int64? {
+        let offsets = Dictionary(known.map { ($0.atMicroseconds, $0.offsetMicroseconds) }, uniquingKeysWith: max)
+        let new = clocks.first { $0.offsetMicroseconds > offsets[$0.atMicroseconds] ?? .min }?.atMicroseconds
+        // The first anchor also dates earlier times.
+        return new.map { new in offsets.keys.allSatisfy { new <= $0 } ? .min : new }
     }
 }
