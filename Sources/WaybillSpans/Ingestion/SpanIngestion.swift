@@ -272,6 +272,7 @@ struct SpanIngestion {
         store.nameCount? += ingestion.addedNameCount
         verdict.factCount += ingestion.acceptedCount + ingestion.withheldCount
         if let facts = ingestion.stored { store.stored.append(facts) }
+        store.finished += ingestion.finished
         touched.formUnion(ingestion.undecided)
         for (transaction, span) in batch.spans {
             try rows.write(span, of: batch.row, in: transaction, at: wall)
