@@ -20,6 +20,17 @@ import WaybillTesting
         return request
     }
 
+    /// Breaks when a sender avoids the limit of a transaction by never sending the parent of its spans.
+    @Test func spansThatWaitedTakeNoMoreRoomThanTheirTransactionHas() async throws {
+        let store = try SQLiteStore(in: folder.url, factsPerTransaction: 10, clock: clock)
+        let trace = Trace()
+        let orphans = (0..<20).map { trace.span("work \($0)", below: SpanID(rawValue: 7), isRemote: false) }
+        #expect(try await store.add(request(orphans), sentBy: "t1").acceptedCount == 20)
+        clock.advance(by: .seconds(61))
+        #expect(try await store.settleWaitingSpans() == 10)
+        #expect(try await store.sources(ListRequest()).rows.map(\.ledger.refused) == [12])
+    }
+
     /// Breaks when the metrics of a collector miss the transactions that only services with OpenTelemetry record.
     @Test func aTransactionThatASpanBeganIsCountedWhenItIsFinished() async throws {
         let finished = Locked<[FinishedTransaction]>([])

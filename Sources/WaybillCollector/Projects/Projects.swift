@@ -148,7 +148,7 @@ extension ClickHouseStore: ProjectStore {
     }
 
     package func settleWaitingSpans() async throws -> Int {
-        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
+        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
         var count = 0
         for place in try await waitingSpans(since: wall - Store.spanPatienceMicroseconds, limit: 500) {
             let (key, number) = try await spanWriter()
@@ -156,7 +156,8 @@ extension ClickHouseStore: ProjectStore {
             count += try await write(besides: [place.transaction], [place.source], at: wall) {
                 store throws(WaybillError) in
                 try store.settleSpans(
-                    of: place.source, in: place.transaction, by: writer, at: wall, redactor: redactor)
+                    of: place.source, in: place.transaction, by: writer, at: wall, factsPerTransaction: limit,
+                    redactor: redactor)
             }
             endWait(at: place)
         }

@@ -14,9 +14,9 @@ extension SQLiteStore {
 
     /// Makes parts for spans that waited too long for a root. Returns the number of new facts.
     package func settleWaitingSpans() async throws(WaybillError) -> Int {
-        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
+        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, writer.factsPerTransaction)
         return try await writer.run { store throws(WaybillError) in
-            try store.settleWaitingSpans(at: wall, redactor: redactor)
+            try store.settleWaitingSpans(at: wall, factsPerTransaction: limit, redactor: redactor)
         }
     }
 }
@@ -58,20 +58,25 @@ extension Store {
     }
 
     package func settleSpans(
-        of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, redactor: Redactor
+        of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?,
+        redactor: Redactor
     ) throws(WaybillError) -> (factCount: Int, shares: [TransactionSet.Share]) {
         guard let row = try SourceRows(connection: connection).find(source) else { return (0, []) }
-        let (verdict, shares) = try book(by: writer, at: wall, factsPerTransaction: nil, redactor: redactor) {
-            (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
+        let (verdict, shares) = try book(
+            by: writer, at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
+        ) { (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
         }
         return (verdict.factCount, shares)
     }
 
-    package func settleWaitingSpans(at wall: Int64, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
+    package func settleWaitingSpans(
+        at wall: Int64, factsPerTransaction: Int? = nil, redactor: Redactor = Redactor()
+    ) throws(WaybillError) -> Int {
         guard try SpanRows(connection).waitingCount(limit: 1) > 0 else { return 0 }
         return try write { () throws(WaybillError) in
-            try book(by: try spanWriter(), at: wall, factsPerTransaction: nil, redactor: redactor) {
-                (ingestion) throws(WaybillError) in
+            try book(
+                by: try spanWriter(), at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
+            ) { (ingestion) throws(WaybillError) in
                 try ingestion.settle(
                     waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
             }.verdict.factCount
