@@ -4,8 +4,6 @@ package import WaybillStore
 
 /// OTLP spans and sets of version 0.0.1. Each process has its own sources for them, because it numbers their facts.
 extension ClickHouseStore {
-    package var factsPerTransaction: Int? { queue.factsPerTransaction }
-
     /// Writes what `body` writes into a store of some transactions and sources.
     package func write<Value: Sendable>(
         besides transactions: Set<GUID>, _ sources: Set<GUID>, at wall: Int64,

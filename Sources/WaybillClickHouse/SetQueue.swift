@@ -7,7 +7,7 @@ import WaybillStore
 /// Facts come before the books that name them, so nobody reads the facts of an interrupted write.
 final class SetQueue: Sendable {
     private let tables: ClickHouseTables
-    let factsPerTransaction: Int?
+    private let factsPerTransaction: Int?
     let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
     private let turns = FairLock()
     private let waiting = Locked<[Waiting]>([])
@@ -64,12 +64,11 @@ final class SetQueue: Sendable {
 
     private func write(_ arrivals: [ReceivedSet]) async throws -> [Result<Receipt, WaybillError>] {
         let wall = arrivals.map(\.atMicroseconds).max() ?? 0
-        let limit = factsPerTransaction
         try await follow()
         var set = WorkingSet(tables, factLimit: .max)
         try await set.load(before: arrivals.flatMap(\.set.sources))
-        let (results, changes) = try await set.memory().run { memory throws(WaybillError) in
-            try memory.store.rehearse(arrivals, factsPerTransaction: limit)
+        let (results, changes) = try await memory(of: set).run { memory throws(WaybillError) in
+            try memory.store.rehearse(arrivals)
         }
         try await write(changes, at: wall, bound: Set(set.installations.keys), known: set.knownShares)
         keeper.wake()
@@ -87,11 +86,18 @@ final class SetQueue: Sendable {
             let set = try await WorkingSet(tables, factLimit: .max) {
                 try await $0.load(transactions, besides: sources)
             }
-            let (value, changes) = try await set.memory().rehearse(body)
+            let (value, changes) = try await memory(of: set).rehearse(body)
             try await write(changes, at: wall, known: set.knownShares)
             keeper.wake()
             return value
         }
+    }
+
+    /// Returns a store with the limit, for what arrives.
+    private func memory(of set: WorkingSet) async throws -> StoreThread<MemoryStore> {
+        let (memory, limit) = (try await set.memory(), factsPerTransaction)
+        try await memory.run { memory throws(WaybillError) in memory.store.factsPerTransaction = limit }
+        return memory
     }
 
     /// Later inserts get later numbers than those of other processes.

@@ -4,16 +4,14 @@ import WaybillStore
 
 /// Rehearsals return what a write would change, for a store whose rows are kept elsewhere.
 extension Store {
-    /// Returns the receipts of sets and the changes; a transaction takes at most `factsPerTransaction`.
-    func rehearse(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) throws(WaybillError) -> (
+    /// Returns the receipts of sets and the changes.
+    func rehearse(_ arrivals: [ReceivedSet]) throws(WaybillError) -> (
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {
         try rehearse { () throws(WaybillError) in
             let results = try arrivals.map { (arrival) throws(WaybillError) in
                 try connection.savepoint { () throws(WaybillError) in
-                    try book(
-                        arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction,
-                        hasRows: false)
+                    try book(arrival.set, at: arrival.atMicroseconds, hasRows: false)
                 }
             }
             return (results, arrivals.flatMap(\.set.sources))

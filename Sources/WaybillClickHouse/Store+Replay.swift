@@ -85,9 +85,7 @@ extension Store {
 
     private func replay(_ books: SourceBooks) throws(WaybillError) {
         let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
-        var ingestion = try Ingestion(books.share, unread: [], at: books.heard, connection)
-        ingestion.isVouchedFor = true
-        try ingestion.run(at: books.heard)
+        let ingestion = try book(books.share, at: books.heard, isVouchedFor: true)
         try LeadingParts(connection: connection).decide(each: ingestion.undecided)
         guard let source = try SourceRows(connection: connection).find(books.share.source.id) else {
             throw WaybillError(.store, "The source \(books.share.source.id) was erased while it was read. Try again.")

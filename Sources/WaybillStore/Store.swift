@@ -29,11 +29,13 @@ package final class Store {
     /// `nil` until this connection counts the names, and after a rollback.
     package var nameCount: Int?
     package var hooks = IngestHooks()
-    package var stored: [StoredFacts] = []
+    var stored: [StoredFacts] = []
     /// The transactions that the current write finished, for ``hooks``.
-    package var finished: [FinishedTransaction] = []
+    var finished: [FinishedTransaction] = []
     /// The store accepts no more names from other sources beyond this number.
     var nameLimit = Limits.names
+    /// Received facts of a transaction beyond this number are rejected; `nil` means no limit.
+    package var factsPerTransaction: Int?
 
     /// A newer version of Waybill has migrated the store. Reopening the store throws an error that says so.
     private(set) var isSuperseded = false

@@ -16,7 +16,7 @@ import WaybillExport
         let address = try await ClickHouseEngine.shared.database()
         let received = ReceivedSet(LoginHistory().clientSet(), received: Date(timeIntervalSince1970: 1_800_000_000))
         let copy = try Store(.memory(name: "half-written-\(UUID())"))
-        let (results, changes) = try copy.rehearse([received], factsPerTransaction: nil)
+        let (results, changes) = try copy.rehearse([received])
         let count = try #require(try results.first?.get().acceptedCount)
         let tables = ClickHouseTables(client: ClickHouseClient(address), isCurrent: true)
         try await tables.insertFacts(of: changes, receivedAt: 0)

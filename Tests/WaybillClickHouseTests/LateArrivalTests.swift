@@ -34,7 +34,7 @@ import WaybillQueries
     /// - Returns: The set's books with their places, which the test still has to insert.
     private func held(_ set: TransactionSet) async throws -> RowBinaryWriter {
         let copy = try Store(.memory(name: "late-\(UUID())"))
-        let changes = try copy.rehearse([received(set)], factsPerTransaction: nil).changes
+        let changes = try copy.rehearse([received(set)]).changes
         try await tables.insertFacts(of: changes, receivedAt: 0)
         return ClickHouseTables.rows(changes.books, late)
     }

@@ -27,7 +27,7 @@ import WaybillCore
         for index in shares.indices {
             shares[index].clocks[0].offsetMicroseconds += Int64(index)
         }
-        let (results, changes) = try copy.rehearse(shares.map(arrival), factsPerTransaction: nil)
+        let (results, changes) = try copy.rehearse(shares.map(arrival))
         #expect(try results.map { try $0.get().acceptedCount } == [1, 1])
         #expect(changes.books.map(\.share.clocks) == [shares[1].clocks])
     }
@@ -36,13 +36,13 @@ import WaybillCore
     @Test func aRehearsalLeavesNothingBehind() throws {
         writer.close(writer.open(0, of: GUID(), at: 0), at: 1)
         let set = arrival(writer.share())
-        let first = try copy.rehearse([set], factsPerTransaction: nil).changes
-        let again = try copy.rehearse([set], factsPerTransaction: nil).changes
+        let first = try copy.rehearse([set]).changes
+        let again = try copy.rehearse([set]).changes
         #expect(first.books.map(\.share) == again.books.map(\.share) && first.books.count == 1)
         #expect(first.names == again.names && first.names.count == 1)
         #expect(try copy.connection.integer("SELECT count(*) FROM sources") == 0)
         #expect(try copy.connection.integer("SELECT count(*) FROM sqlite_temp_schema") == 0)
-        #expect(try copy.rehearse([], factsPerTransaction: nil).changes.books.isEmpty)
+        #expect(try copy.rehearse([]).changes.books.isEmpty)
     }
 }
 #endif

@@ -115,9 +115,7 @@ import WaybillTesting
         let source = try #require(try await first.sources(ListRequest()).rows.first).id
         let set = try await WorkingSet(first.tables) { try await $0.load([trace.transaction], besides: [source]) }
         let half = try await set.memory().rehearse { store throws(WaybillError) in
-            try store.book(
-                spans, sentBy: "t1", by: writer, receivedAt: SpanStore.wall, factsPerTransaction: nil,
-                redactor: Redactor())
+            try store.book(spans, sentBy: "t1", by: writer, receivedAt: SpanStore.wall, redactor: Redactor())
         }
         try await first.tables.insert(half.changes.spans, first.queue.place())
         try await first.tables.insertFacts(of: half.changes, receivedAt: SpanStore.wall)

@@ -264,8 +264,9 @@ import WaybillCore
         let other = Trace()
         let server = other.server("/", below: SpanID(rawValue: 7))
         let inner = (0..<20).map { other.span("i\($0)", below: server.id, isRemote: false) }
-        #expect(try store.add([server] + inner, factsPerTransaction: 10).acceptedCount == 7)
-        #expect(try store.add(inner, factsPerTransaction: 10).acceptedCount == 0)
+        store.store.factsPerTransaction = 10
+        #expect(try store.add([server] + inner).acceptedCount == 7)
+        #expect(try store.add(inner).acceptedCount == 0)
         try expectSound()
     }
 

@@ -45,10 +45,10 @@ import WaybillCore
 
     private func steps(forChainOf count: Int) throws -> Int {
         let store = try SpanStore()
+        store.store.factsPerTransaction = 100_000
         let request = chain(count)
         return try steps(of: store) {
-            let verdict = try store.store.ingest(
-                request, sentBy: "t1", receivedAt: SpanStore.wall, factsPerTransaction: 100_000)
+            let verdict = try store.store.ingest(request, sentBy: "t1", receivedAt: SpanStore.wall)
             #expect(verdict.acceptedCount == min(count, TransactionQuota.partLimit))
         }
     }
@@ -66,9 +66,10 @@ import WaybillCore
     /// Breaks when the next request or set of the same transaction pays for all spans that wait in vain.
     @Test func whatWaitsInVainCostsTheNextLittle() throws {
         let store = try SpanStore()
+        store.store.factsPerTransaction = 100_000
         let request = chain(900)
         let all = try steps(of: store) {
-            _ = try store.store.ingest(request, sentBy: "t1", receivedAt: SpanStore.wall, factsPerTransaction: 100_000)
+            _ = try store.store.ingest(request, sentBy: "t1", receivedAt: SpanStore.wall)
         }
         var app = App(try #require(request.resources.first?.spans.first?.transaction))
         _ = app.ask("/cart")

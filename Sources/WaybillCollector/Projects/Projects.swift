@@ -137,18 +137,17 @@ extension SQLiteStore: ProjectStore {}
 #if ClickHouse
 extension ClickHouseStore: ProjectStore {
     package func add(_ request: TraceRequest, sentBy sender: String) async throws -> SpanVerdict {
-        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         let (key, number) = try await spanWriter()
         let writer = SpanWriter(key: key, number: number)
         let places = request.places(sentBy: sender, by: writer, redactor: redactor)
         return try await write(besides: places.transactions, places.sources, at: wall) { store throws(WaybillError) in
-            try store.book(
-                request, sentBy: sender, by: writer, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+            try store.book(request, sentBy: sender, by: writer, receivedAt: wall, redactor: redactor)
         }
     }
 
     package func settleWaitingSpans() async throws -> Int {
-        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         var count = 0
         for place in try await waitingSpans(since: wall - Store.spanPatienceMicroseconds, limit: 500) {
             let (key, number) = try await spanWriter()
@@ -156,8 +155,7 @@ extension ClickHouseStore: ProjectStore {
             count += try await write(besides: [place.transaction], [place.source], at: wall) {
                 store throws(WaybillError) in
                 try store.settleSpans(
-                    of: place.source, in: place.transaction, by: writer, at: wall, factsPerTransaction: limit,
-                    redactor: redactor)
+                    of: place.source, in: place.transaction, by: writer, at: wall, redactor: redactor)
             }
             endWait(at: place)
         }
@@ -165,14 +163,14 @@ extension ClickHouseStore: ProjectStore {
     }
 
     package func add(_ set: LegacySet, digest: [UInt8]) async throws -> Receipt {
-        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, factsPerTransaction)
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         if try await knowsLegacySet(digest, since: wall - Store.legacyMemoryMicroseconds) {
             return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount)
         }
         let source = legacySource
         let receipt = try await write(besides: Set(set.transactions.map(\.id)), [source], at: wall) {
             store throws(WaybillError) in
-            try store.book(set, as: source, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+            try store.book(set, as: source, receivedAt: wall, redactor: redactor)
         }
         try await note(receipt, ofLegacySet: digest, at: wall)
         return receipt

@@ -116,9 +116,8 @@ extension SQLiteStore {
     /// `digest` is a collision-resistant hash of the body.
     package func add(_ set: LegacySet, digest: [UInt8]) async throws(WaybillError) -> Receipt {
         let (wall, redactor) = (clock.wallMicroseconds(), redactor)
-        return try await writer.add { store, limit throws(WaybillError) in
-            try store.ingest(
-                set, digest: digest, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+        return try await writer.add { store throws(WaybillError) in
+            try store.ingest(set, digest: digest, receivedAt: wall, redactor: redactor)
         }
     }
 }
@@ -127,10 +126,9 @@ extension Store {
     /// How long the same bytes count as the same set: 24 hours.
     package static let legacyMemoryMicroseconds: Int64 = 86_400_000_000
 
-    /// Returns a receipt to send only after the commit is synced. Facts beyond `factsPerTransaction` are rejected.
+    /// Returns a receipt to send only after the commit is synced.
     package func ingest(
-        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int64, factsPerTransaction: Int? = nil,
-        redactor: Redactor = Redactor()
+        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int64, redactor: Redactor = Redactor()
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
             try Schema.makeLegacyTables(connection)
@@ -142,16 +140,13 @@ extension Store {
                 ?? false
             if isKnown { return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount) }
             try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
-            return try book(
-                set, as: try legacySource(), receivedAt: wall, factsPerTransaction: factsPerTransaction,
-                redactor: redactor
-            ).receipt
+            return try book(set, as: try legacySource(), receivedAt: wall, redactor: redactor).receipt
         }
     }
 
     /// - Parameter source: Only the caller numbers its facts.
     package func book(
-        _ set: LegacySet, as source: GUID, receivedAt wall: Int64, factsPerTransaction: Int?, redactor: Redactor
+        _ set: LegacySet, as source: GUID, receivedAt wall: Int64, redactor: Redactor
     ) throws(WaybillError) -> (receipt: Receipt, shares: [TransactionSet.Share]) {
         try Schema.makeLegacyTables(connection)
         let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
@@ -162,17 +157,10 @@ extension Store {
         guard !share.facts.isEmpty else {
             return (Receipt(set: GUID(), acceptedCount: 0, rejections: rejections), [])
         }
-        var ingestion = try Ingestion(share, unread: [], at: wall, connection)
-        ingestion.isVouchedFor = true
-        ingestion.factsPerTransaction = factsPerTransaction
-        ingestion.hooks = hooks
-        try ingestion.run(at: wall)
+        let ingestion = try book(share, at: wall, factsPerTransaction: factsPerTransaction, isVouchedFor: true)
         try LeadingParts(connection: connection).decide(each: ingestion.undecided)
-        if let facts = ingestion.stored { stored.append(facts) }
-        finished += ingestion.finished
         let receipt = Receipt(
-            set: GUID(), acceptedCount: ingestion.acceptedCount + ingestion.withheldCount,
-            rejections: ingestion.rejections + rejections)
+            set: GUID(), acceptedCount: ingestion.takenCount, rejections: ingestion.rejections + rejections)
         return (receipt, [share])
     }
 

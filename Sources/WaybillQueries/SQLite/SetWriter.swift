@@ -5,7 +5,6 @@ package import WaybillStore
 package final class SetWriter: Sendable {
     package let thread: StoreThread<LazyResource<Store>>
     private let waiting = Locked<[Waiting]>([])
-    package let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
 
     /// A commit takes no more sets after this many rows, to bound the wait of small sets.
@@ -23,7 +22,6 @@ package final class SetWriter: Sendable {
         _ place: ResolvedLocation, factsPerTransaction: Int? = nil, hooks: IngestHooks = IngestHooks(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) {
-        self.factsPerTransaction = factsPerTransaction
         self.committed = committed
         // A receipt promises that facts survive a power cut, so a sync precedes it.
         thread = StoreThread(
@@ -31,7 +29,7 @@ package final class SetWriter: Sendable {
             make: {
                 LazyResource { () throws(WaybillError) in
                     let store = try Store(place, commitsAreSynced: true)
-                    store.hooks = hooks
+                    (store.factsPerTransaction, store.hooks) = (factsPerTransaction, hooks)
                     return store
                 }
             })
@@ -52,12 +50,11 @@ package final class SetWriter: Sendable {
         }.get()
     }
 
-    /// Adds a set with a commit only for this one. `body` receives the store and the limit of facts per transaction.
-    package func add(_ body: @escaping @Sendable (Store, Int?) throws(WaybillError) -> Receipt)
+    /// Adds a set with a commit only for this one.
+    package func add(_ body: @escaping @Sendable (Store) throws(WaybillError) -> Receipt)
         async throws(WaybillError) -> Receipt
     {
-        let limit = factsPerTransaction
-        let receipt = try await run { store throws(WaybillError) in try body(store, limit) }
+        let receipt = try await run(body)
         committed([.success(receipt)])
         return receipt
     }
@@ -88,7 +85,7 @@ package final class SetWriter: Sendable {
         if isMore { thread.perform { store in self.commit(to: store) } }
         let results: [Result<Receipt, WaybillError>]
         do throws(WaybillError) {
-            results = try store.opened().ingest(group.map(\.arrival), factsPerTransaction: factsPerTransaction)
+            results = try store.opened().ingest(group.map(\.arrival))
         } catch {
             results = group.map { _ in .failure(error) }
         }

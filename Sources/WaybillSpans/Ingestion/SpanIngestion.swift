@@ -21,7 +21,6 @@ struct SpanIngestion {
     private let redactor: Redactor
     private let writer: SpanWriter
     private let wall: Int64
-    private let factsPerTransaction: Int?
     private let rows: SpanRows
     private let sources: SourceRows
     private let tombstones: Tombstones
@@ -32,14 +31,11 @@ struct SpanIngestion {
     private var factCounts: [GUID: (count: Int, isExact: Bool)] = [:]
     private var touched: Set<GUID> = []
 
-    init(
-        _ store: Store, redactor: Redactor, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?
-    ) throws(WaybillError) {
+    init(_ store: Store, redactor: Redactor, by writer: SpanWriter, at wall: Int64) throws(WaybillError) {
         self.store = store
         self.redactor = redactor
         self.writer = writer
         self.wall = wall
-        self.factsPerTransaction = factsPerTransaction
         rows = SpanRows(store.connection)
         sources = SourceRows(connection: store.connection)
         tombstones = try Tombstones(store.connection, at: wall)
@@ -148,9 +144,7 @@ struct SpanIngestion {
 
     /// Finds the row of a source, or creates it; `nil` if another sender owns the source.
     private func register(_ source: SourceIdentity, proof: IdentityProof?) throws(WaybillError) -> SourceRow? {
-        let share = SpanBatch.share(of: source, proof: proof)
-        var ingestion = try Ingestion(share, unread: [], at: wall, connection)
-        try ingestion.run(at: wall)
+        let ingestion = try store.book(SpanBatch.share(of: source, proof: proof), at: wall)
         return ingestion.refusal == nil ? try sources.find(source.id) : nil
     }
 
@@ -224,14 +218,14 @@ struct SpanIngestion {
 
     /// The remaining facts of a transaction; `nil` without a limit. It is exact only if `wanted` facts may not fit.
     private mutating func room(of transaction: GUID, for wanted: Int, _ batch: SpanBatch) throws(WaybillError) -> Int? {
-        guard let factsPerTransaction else { return nil }
-        let room = TransactionQuota(source: batch.row, limit: factsPerTransaction, connection)
+        guard let limit = store.factsPerTransaction else { return nil }
+        let room = TransactionQuota(source: batch.row, limit: limit, connection)
         if factCounts[transaction] == nil {
             factCounts[transaction] = (try room.mostFacts(of: transaction), false)
         }
         var known = factCounts[transaction] ?? (0, false)
         let added = batch.factCount(of: transaction)
-        if !known.isExact, known.count + added + wanted > factsPerTransaction {
+        if !known.isExact, known.count + added + wanted > limit {
             known = (try room.facts(of: transaction), true)
         }
         factCounts[transaction] = known
@@ -264,15 +258,9 @@ struct SpanIngestion {
                 + Int64(batch.refusedCount)
         }
         guard !share.facts.isEmpty || batch.refusedCount > 0 else { return }
-        var ingestion = try Ingestion(share, unread: [], at: wall, connection)
-        ingestion.nameRoom = try store.nameRoom()
-        ingestion.hooks = store.hooks
-        try ingestion.run(at: wall)
+        let ingestion = try store.book(share, at: wall)
         shares.append(share)
-        store.nameCount? += ingestion.addedNameCount
-        verdict.factCount += ingestion.acceptedCount + ingestion.withheldCount
-        if let facts = ingestion.stored { store.stored.append(facts) }
-        store.finished += ingestion.finished
+        verdict.factCount += ingestion.takenCount
         touched.formUnion(ingestion.undecided)
         for (transaction, span) in batch.spans {
             try rows.write(span, of: batch.row, in: transaction, at: wall)

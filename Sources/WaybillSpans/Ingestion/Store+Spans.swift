@@ -5,18 +5,17 @@ package import WaybillStore
 extension SQLiteStore {
     /// Returns only after the synced commit.
     package func add(_ request: TraceRequest, sentBy sender: String) async throws(WaybillError) -> SpanVerdict {
-        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, writer.factsPerTransaction)
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         return try await writer.run { store throws(WaybillError) in
-            try store.ingest(
-                request, sentBy: sender, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
+            try store.ingest(request, sentBy: sender, receivedAt: wall, redactor: redactor)
         }
     }
 
     /// Makes parts for spans that waited too long for a root. Returns the number of new facts.
     package func settleWaitingSpans() async throws(WaybillError) -> Int {
-        let (wall, redactor, limit) = (clock.wallMicroseconds(), redactor, writer.factsPerTransaction)
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         return try await writer.run { store throws(WaybillError) in
-            try store.settleWaitingSpans(at: wall, factsPerTransaction: limit, redactor: redactor)
+            try store.settleWaitingSpans(at: wall, redactor: redactor)
         }
     }
 }
@@ -25,15 +24,13 @@ extension Store {
     package static let spanPatienceMicroseconds = SpanIngestion.patienceMicroseconds
     private static let settledAtOnce = 500
 
-    /// Returns a verdict to send only after the commit is synced. Spans beyond `factsPerTransaction` are refused.
+    /// Returns a verdict to send only after the commit is synced.
     package func ingest(
-        _ request: TraceRequest, sentBy sender: String = "", receivedAt wall: Int64, factsPerTransaction: Int? = nil,
-        redactor: Redactor = Redactor()
+        _ request: TraceRequest, sentBy sender: String = "", receivedAt wall: Int64, redactor: Redactor = Redactor()
     ) throws(WaybillError) -> SpanVerdict {
         try write { () throws(WaybillError) in
             try book(
-                request, sentBy: sender, by: try spanWriter(), receivedAt: wall,
-                factsPerTransaction: factsPerTransaction, redactor: redactor, settlesOthers: true
+                request, sentBy: sender, by: try spanWriter(), receivedAt: wall, redactor: redactor, settlesOthers: true
             ).verdict
         }
     }
@@ -41,11 +38,10 @@ extension Store {
     /// - Parameter settlesOthers: Whether spans that have waited too long are settled, too.
     package func book(
         _ request: TraceRequest, sentBy sender: String, by writer: SpanWriter, receivedAt wall: Int64,
-        factsPerTransaction: Int?, redactor: Redactor, settlesOthers: Bool = false
+        redactor: Redactor, settlesOthers: Bool = false
     ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
-        var (verdict, shares) = try book(
-            by: writer, at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
-        ) { (ingestion) throws(WaybillError) in
+        var (verdict, shares) = try book(by: writer, at: wall, redactor: redactor) {
+            (ingestion) throws(WaybillError) in
             for resource in request.resources { try ingestion.add(resource, sentBy: sender) }
             guard settlesOthers else { return }
             try ingestion.settle(waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
@@ -58,25 +54,19 @@ extension Store {
     }
 
     package func settleSpans(
-        of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?,
-        redactor: Redactor
+        of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, redactor: Redactor
     ) throws(WaybillError) -> (factCount: Int, shares: [TransactionSet.Share]) {
         guard let row = try SourceRows(connection: connection).find(source) else { return (0, []) }
-        let (verdict, shares) = try book(
-            by: writer, at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
-        ) { (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
+        let (verdict, shares) = try book(by: writer, at: wall, redactor: redactor) {
+            (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
         }
         return (verdict.factCount, shares)
     }
 
-    package func settleWaitingSpans(
-        at wall: Int64, factsPerTransaction: Int? = nil, redactor: Redactor = Redactor()
-    ) throws(WaybillError) -> Int {
+    package func settleWaitingSpans(at wall: Int64, redactor: Redactor = Redactor()) throws(WaybillError) -> Int {
         guard try SpanRows(connection).waitingCount(limit: 1) > 0 else { return 0 }
         return try write { () throws(WaybillError) in
-            try book(
-                by: try spanWriter(), at: wall, factsPerTransaction: factsPerTransaction, redactor: redactor
-            ) { (ingestion) throws(WaybillError) in
+            try book(by: try spanWriter(), at: wall, redactor: redactor) { (ingestion) throws(WaybillError) in
                 try ingestion.settle(
                     waitingSince: wall - SpanIngestion.patienceMicroseconds, limit: Self.settledAtOnce)
             }.verdict.factCount
@@ -84,11 +74,10 @@ extension Store {
     }
 
     private func book(
-        by writer: SpanWriter, at wall: Int64, factsPerTransaction: Int?, redactor: Redactor,
+        by writer: SpanWriter, at wall: Int64, redactor: Redactor,
         _ body: (inout SpanIngestion) throws(WaybillError) -> Void
     ) throws(WaybillError) -> (verdict: SpanVerdict, shares: [TransactionSet.Share]) {
-        var ingestion = try SpanIngestion(
-            self, redactor: redactor, by: writer, at: wall, factsPerTransaction: factsPerTransaction)
+        var ingestion = try SpanIngestion(self, redactor: redactor, by: writer, at: wall)
         try body(&ingestion)
         try ingestion.finish()
         return (ingestion.verdict, ingestion.shares)

@@ -1,25 +1,26 @@
 package import WaybillCore
 
 package struct Ingestion: ~Copyable {
-    package private(set) var acceptedCount = 0
+    private(set) var acceptedCount = 0
     private(set) var knownCount = 0
-    /// The facts that ``hooks`` withheld. A receipt counts them as accepted.
-    package private(set) var withheldCount = 0
+    private var withheldCount = 0
+    /// The facts that a receipt counts as accepted, with those that ``hooks`` withheld.
+    package var takenCount: Int { acceptedCount + withheldCount }
     package private(set) var rejections: [Receipt.Rejection] = []
     /// The maximum number of facts of a transaction, from all sources; `nil` means no limit.
-    package var factsPerTransaction: Int?
+    var factsPerTransaction: Int?
     /// `nil` means no limit.
-    package var nameRoom: Int?
-    package private(set) var addedNameCount = 0
-    package private(set) var refusedNameCount = 0
+    var nameRoom: Int?
+    private(set) var addedNameCount = 0
+    private(set) var refusedNameCount = 0
     /// Whether the caller guarantees the source, which then needs no proof.
-    package var isVouchedFor = false
+    var isVouchedFor = false
     /// Whether a fact can be compared with the stored one of its sequence.
     var hasRows = true
-    package var hooks = IngestHooks()
+    var hooks = IngestHooks()
     /// The new facts, for ``hooks``; `nil` if there are none.
-    package private(set) var stored: StoredFacts?
-    package private(set) var finished: [FinishedTransaction] = []
+    private(set) var stored: StoredFacts?
+    private(set) var finished: [FinishedTransaction] = []
     /// The transactions whose leading part must be decided, once per batch.
     package private(set) var undecided: Set<GUID> = []
     /// Why the source was refused as a whole.
@@ -32,7 +33,7 @@ package struct Ingestion: ~Copyable {
     private let ranges: RangeRows
     private let tombstones: Tombstones
 
-    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, _ connection: Connection)
+    init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, _ connection: Connection)
         throws(WaybillError)
     {
         self.share = share
@@ -43,7 +44,7 @@ package struct Ingestion: ~Copyable {
         tombstones = try Tombstones(connection, at: wall)
     }
 
-    package mutating func run(at wall: Int64) throws(WaybillError) {
+    mutating func run(at wall: Int64) throws(WaybillError) {
         let known = try sources.find(share.source.id)
         if let known, known.isOwn { return passOver(own: known) }
         let installations = InstallationRows(connection: connection)

@@ -7,17 +7,15 @@ extension Store {
     package func ingest(
         _ set: TransactionSet, receivedAt wall: Int64, isVouchedFor: Bool = false
     ) throws(WaybillError) -> Receipt {
-        try write { () throws(WaybillError) in
-            try book(set, at: wall, factsPerTransaction: nil, isVouchedFor: isVouchedFor)
-        }
+        try write { () throws(WaybillError) in try book(set, at: wall, isVouchedFor: isVouchedFor) }
     }
 
     /// Books several sets with one sync; a failed set leaves nothing behind.
-    package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) -> [Result<Receipt, WaybillError>] {
+    package func ingest(_ arrivals: [ReceivedSet]) -> [Result<Receipt, WaybillError>] {
         // All sets are tried together first: savepoints copy every changed page, and failures are rare.
         let receipts = try? write { () throws(WaybillError) in
             try arrivals.map { (arrival) throws(WaybillError) in
-                try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
+                try book(arrival.set, at: arrival.atMicroseconds)
             }
         }
         if let receipts { return receipts.map { .success($0) } }
@@ -28,7 +26,7 @@ extension Store {
                 for arrival in arrivals {
                     let before = (stored: stored, finished: finished)
                     let result = try connection.savepoint { () throws(WaybillError) in
-                        try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
+                        try book(arrival.set, at: arrival.atMicroseconds)
                     }
                     if case .failure = result {
                         nameCount = nil
@@ -45,8 +43,7 @@ extension Store {
 
     /// Books one set, inside one SQLite transaction. `hasRows` is `false` for a copy that has only the books.
     package func book(
-        _ set: TransactionSet, at wall: Int64, factsPerTransaction: Int?, isVouchedFor: Bool = false,
-        hasRows: Bool = true
+        _ set: TransactionSet, at wall: Int64, isVouchedFor: Bool = false, hasRows: Bool = true
     ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: set.id, acceptedCount: 0, rejections: set.rejections)
         let causes = SpanCauses(connection)
@@ -54,18 +51,11 @@ extension Store {
         var undecided: Set<GUID> = []
         for share in set.sources {
             let unread = Set(set.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
-            var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
-            ingestion.factsPerTransaction = factsPerTransaction
-            ingestion.isVouchedFor = isVouchedFor
-            ingestion.hasRows = hasRows
-            ingestion.hooks = hooks
-            if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
-            try ingestion.run(at: wall)
-            nameCount? += ingestion.addedNameCount
+            let ingestion = try book(
+                share, unread: unread, at: wall, factsPerTransaction: factsPerTransaction, isVouchedFor: isVouchedFor,
+                hasRows: hasRows)
             receipt.refusedNameCount += ingestion.refusedNameCount
-            receipt.acceptedCount += ingestion.acceptedCount + ingestion.withheldCount
-            if let facts = ingestion.stored { stored.append(facts) }
-            finished += ingestion.finished
+            receipt.acceptedCount += ingestion.takenCount
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
             if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }
@@ -78,7 +68,25 @@ extension Store {
         return receipt
     }
 
-    package func nameRoom() throws(WaybillError) -> Int {
+    /// Books one share, whose leading parts the caller decides. A caller that limits facts itself gives no limit.
+    package func book(
+        _ share: TransactionSet.Share, unread: Set<Int> = [], at wall: Int64, factsPerTransaction: Int? = nil,
+        isVouchedFor: Bool = false, hasRows: Bool = true
+    ) throws(WaybillError) -> Ingestion {
+        var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
+        ingestion.factsPerTransaction = factsPerTransaction
+        ingestion.isVouchedFor = isVouchedFor
+        ingestion.hasRows = hasRows
+        ingestion.hooks = hooks
+        if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
+        try ingestion.run(at: wall)
+        nameCount? += ingestion.addedNameCount
+        if let facts = ingestion.stored { stored.append(facts) }
+        finished += ingestion.finished
+        return ingestion
+    }
+
+    private func nameRoom() throws(WaybillError) -> Int {
         if nameCount == nil { nameCount = try connection.integer("SELECT count(*) FROM names") }
         return max(0, nameLimit - (nameCount ?? 0))
     }

@@ -18,7 +18,7 @@ import WaybillCore
         for set in [login.clientSet(), server] {
             let received = ReceivedSet(
                 set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun)
-            _ = try store.ingest([received], factsPerTransaction: nil)[0].get()
+            _ = try store.ingest([received])[0].get()
         }
         let export = try StoreReader(place).export(.everything, as: .otlp)
         var found: [String: [String: Int64]] = [:]

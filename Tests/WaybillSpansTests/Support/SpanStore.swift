@@ -22,19 +22,16 @@ struct SpanStore {
     @discardableResult
     func add(
         _ spans: [ReceivedSpan], of service: Attributes = SpanStore.shop, sentBy token: String = "t1",
-        at wall: Int64 = SpanStore.wall, factsPerTransaction: Int? = nil
+        at wall: Int64 = SpanStore.wall
     ) throws -> SpanVerdict {
         var request = TraceRequest()
         request.resources = [ReceivedResource(attributes: service, spans: spans)]
-        return try store.ingest(
-            request, sentBy: token, receivedAt: wall, factsPerTransaction: factsPerTransaction)
+        return try store.ingest(request, sentBy: token, receivedAt: wall)
     }
 
     @discardableResult
     func add(_ set: TransactionSet) throws -> Receipt {
-        try store.ingest(
-            [ReceivedSet(set: Redactor().redacted(set), atMicroseconds: Self.wall)],
-            factsPerTransaction: nil)[0].get()
+        try store.ingest([ReceivedSet(set: Redactor().redacted(set), atMicroseconds: Self.wall)])[0].get()
     }
 
     func record(of transaction: GUID) throws -> TransactionRecord? {

@@ -17,7 +17,8 @@ import WaybillCore
     }
 
     private func ingest(_ sets: [TransactionSet], limit: Int = 1_000) throws -> [Receipt] {
-        try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }
+        store.factsPerTransaction = limit
+        return try store.ingest(sets.map(arrival)).map { try $0.get() }
     }
 
     /// Breaks when a group produces other rows or verdicts than the same sets one by one.
@@ -46,7 +47,7 @@ import WaybillCore
             """)
         var poisoned = bad.set()
         poisoned.sources[0].source.app = "bad"
-        let results = store.ingest([good.set(), poisoned, late.set()].map(arrival), factsPerTransaction: 1_000)
+        let results = store.ingest([good.set(), poisoned, late.set()].map(arrival))
         #expect(results.map { (try? $0.get())?.acceptedCount } == [2, nil, 2])
         #expect(try StoreReader(place).sources().map(\.id) == [good.id, late.id])
         #expect(try StoreReader(place).verify().problems == [])
@@ -66,7 +67,7 @@ import WaybillCore
         set.sources[1].source.app = "bad"
         let finishedCount = Locked(0)
         store.hooks.didFinish = { finished in finishedCount.withLock { $0 += finished.count } }
-        let results = store.ingest([set, other.set()].map(arrival), factsPerTransaction: 1_000)
+        let results = store.ingest([set, other.set()].map(arrival))
         #expect(results.map { (try? $0.get())?.acceptedCount } == [nil, 2])
         #expect(finishedCount.withLock { $0 } == 1)
     }
@@ -79,7 +80,7 @@ import WaybillCore
             """
             CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals BEGIN SELECT raise(ROLLBACK, 'as the test wants it'); END
             """)
-        let results = store.ingest([writer.set(1...1), writer.set()].map(arrival), factsPerTransaction: 1_000)
+        let results = store.ingest([writer.set(1...1), writer.set()].map(arrival))
         #expect(results.allSatisfy { (try? $0.get()) == nil })
         #expect(try StoreReader(place).sources().isEmpty)
     }

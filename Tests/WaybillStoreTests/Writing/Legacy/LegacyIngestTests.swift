@@ -200,9 +200,9 @@ import WaybillCore
     @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
         func ingest(_ logs: LegacySet.Log...) throws -> Receipt {
             let set = LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, logs: logs)])
-            return try store.ingest(
-                set, digest: Array(UUID().uuidString.utf8), receivedAt: FactWriter.wall, factsPerTransaction: 4)
+            return try store.ingest(set, digest: Array(UUID().uuidString.utf8), receivedAt: FactWriter.wall)
         }
+        store.factsPerTransaction = 4
         #expect(try ingest(log(0), log(1)).rejections.isEmpty)
         let receipt = try ingest(log(2), log(3))
         #expect(receipt.acceptedCount == 1 && receipt.rejections.map(\.sequence) == [5, 6])
