@@ -51,18 +51,15 @@ final class BackgroundUploads: Sendable {
     func upload(
         _ set: OutgoingSet, as body: Data, by request: URLRequest, deadline: Duration, limit: Int
     ) async throws -> (Data, URLResponse)? {
-        let file = self.file(set.id, Self.bodySuffix)
+        let (kept, file) = (file(set.id, Self.setSuffix), file(set.id, Self.bodySuffix))
         do {
-            if access(self.file(set.id, Self.setSuffix).path, F_OK) != 0 {
-                try DurableFolder(folder).write(set.body, to: "\(set.id)\(Self.setSuffix)")
-            }
-            if await !session.isUnderWay("\(set.id)") {
-                try DurableFolder(folder).write(Array(body), to: file.lastPathComponent)
-            }
+            if access(kept.path, F_OK) != 0 { try PartialFile.write(set.body, to: kept) }
+            if await !session.isUnderWay("\(set.id)") { try PartialFile.write(Array(body), to: file) }
         } catch {
+            let error = WaybillError(wrapping: error)
             throw WaybillError(
                 .transport, "The set cannot be written into \(folder.path), from where it is sent.",
-                cause: error.localizedDescription)
+                cause: error.cause ?? error.message)
         }
         do {
             return try await session.upload(

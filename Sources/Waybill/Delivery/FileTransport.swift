@@ -24,14 +24,14 @@ package struct FileTransport: FlushTransport {
     package static func write(_ set: OutgoingSet, into folder: URL) throws(WaybillError) {
         let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
         do {
-            try DurableFolder(folder).write(
-                set.body, to: "\(created.formatted(timestamp))-\(set.id).waybill-set.v\(TransactionSet.version).json")
+            let name = "\(created.formatted(timestamp))-\(set.id).waybill-set.v\(TransactionSet.version).json"
+            try PartialFile.write(set.body, to: folder.appending(path: name))
         } catch {
+            let error = WaybillError(wrapping: error)
             throw WaybillError(
                 .transport,
                 "The set cannot be written into \(folder.path); see that it is a folder that this process may write to.",
-                cause: (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
-                    ?? "\(type(of: error))")
+                cause: error.cause ?? error.message)
         }
     }
 
@@ -39,35 +39,19 @@ package struct FileTransport: FlushTransport {
         dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
 }
 
-/// A folder whose files appear whole or not at all, and survive a power failure.
-struct DurableFolder {
-    private let url: URL
-
-    init(_ url: URL) { self.url = url }
-
-    func write(_ bytes: [UInt8], to name: String) throws {
-        try makeIfMissing()
-        let final = url.appending(path: name)
-        let temporary = url.appending(path: ".\(name).partial").path
-        unlink(temporary)  // of a process that died here
-        do {
-            try DurableFile.withDescriptor(of: temporary, O_WRONLY | O_CREAT | O_EXCL) { descriptor in
-                try DurableFile.write(bytes, to: descriptor)
-                try DurableFile.sync(descriptor)
-            }
-            StoreFolder.excludeFromBackup(URL(filePath: temporary))
-            try DurableFile.rename(temporary, to: final)
-        } catch {
-            unlink(temporary)
-            throw error
+extension PartialFile {
+    /// Writes a file, and creates a missing folder for its owner only.
+    static func write(_ bytes: [UInt8], to file: URL) throws {
+        let folder = file.deletingLastPathComponent()
+        if !FileManager.default.fileExists(atPath: folder.path) {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try DurableFile.syncFolder(folder.deletingLastPathComponent())
+            StoreFolder.excludeFromBackup(folder)
         }
-    }
-
-    private func makeIfMissing() throws {
-        guard !FileManager.default.fileExists(atPath: url.path) else { return }
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try DurableFile.syncFolder(url.deletingLastPathComponent())
-        StoreFolder.excludeFromBackup(url)
+        let partial = try PartialFile(file)
+        try partial.write(bytes)
+        StoreFolder.excludeFromBackup(folder.appending(path: partial.hiddenName))
+        try partial.finish()
     }
 }

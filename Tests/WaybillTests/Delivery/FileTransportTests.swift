@@ -61,7 +61,7 @@ import WaybillCore
         _ = try await transport.send(set())
         let name = try #require(try directory.names().first)
         try FileManager.default.removeItem(at: directory.file(name))
-        try Data("half of i".utf8).write(to: directory.file(".\(name).partial"))
+        try Data("half of i".utf8).write(to: directory.file(".\(name).1a.partial"))
         _ = try await transport.send(set())
         #expect(try directory.names() == [name])
     }
