@@ -70,8 +70,6 @@ public struct OutgoingSet: Sendable, Equatable {
     public let factCount: Int
     /// The media type of `body`, for a `Content-Type`.
     public let mediaType: String
-    /// The earlier openings of its parts, for formats that name the transaction with each event.
-    package var openings: [FactID: Fact.Opened] = [:]
 
     /// Creates a set from its encoded form. A `mediaType` of `nil` means version 1 of the format.
     public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String? = nil) {

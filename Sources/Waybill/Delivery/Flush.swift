@@ -137,8 +137,7 @@ struct Flush: ~Copyable {
                 owner: owner, besides: others, now: now, at: wall, expiresIn: expiresIn, limit: limit,
                 isAlive: { opened.isAlive($0) })
             guard let set else { return nil }
-            var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
-            outgoing.openings = try store.openings(before: set)
+            let outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
             let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
             return Lease(
                 set: outgoing, isSmallest: set.factCount <= 1 && set.sources.count == 1,

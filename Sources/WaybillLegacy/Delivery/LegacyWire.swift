@@ -36,7 +36,7 @@ struct LegacyWire: SetWire {
             throw Delivery.Failure(
                 WaybillError(.format, "Only sets of version 1 can be sent as sets 0.0.1.", cause: error.description))
         }
-        let rendition = LegacyRendition(of: decoded, openings: set.openings)
+        let rendition = LegacyRendition(of: decoded)
         return SetMessage(
             mediaType: LegacyMediaType.value(prefix: prefix, version: version),
             body: rendition.set.transactions.isEmpty ? nil : rendition.set.encoded(),
@@ -58,12 +58,9 @@ package struct LegacyRendition {
     /// The facts that are left out, by source and index.
     package private(set) var rejections: [Receipt.Rejection] = []
 
-    private let openings: [FactID: Fact.Opened]
     private var places: [GUID: Int] = [:]
 
-    /// - Parameter openings: The openings of continued parts, from earlier sets; see `Store.openings(before:)`.
-    package init(of set: TransactionSet, openings: [FactID: Fact.Opened]) {
-        self.openings = openings
+    package init(of set: TransactionSet) {
         for share in set.sources { add(share) }
     }
 
@@ -78,16 +75,17 @@ package struct LegacyRendition {
         // Another source is another device, even in the same transaction.
         places = [:]
         let clock = WallClock(share.clocks)
-        var parts: [Int64: Fact.Opened] = [:]
+        var parts: [Int64: PlacedPart] = [:]
+        for part in share.continuedParts { parts[part.part] = PlacedPart(part) }
         for (index, fact) in share.facts.enumerated() {
             switch fact.content {
             case .opened(let opened):
-                parts[fact.sequence] = opened
-                _ = place(of: opened, from: share.source)
+                let part = PlacedPart(opened)
+                parts[fact.sequence] = part
+                _ = place(of: part, from: share.source)
             case .event(let event):
-                let id = FactID(source: share.source.id, sequence: fact.part)
-                if let opened = parts[fact.part] ?? openings[id] {
-                    set.transactions[place(of: opened, from: share.source)].logs.append(
+                if let part = parts[fact.part] {
+                    set.transactions[place(of: part, from: share.source)].logs.append(
                         LegacySet.Log(event, at: clock.wall(fact.atMicroseconds)))
                 } else {
                     reject(fact, at: index, of: share, Self.aLostOpening)
@@ -105,13 +103,13 @@ package struct LegacyRendition {
             Receipt.Rejection(source: share.source.id, sequence: fact.sequence, index: index, reason: reason))
     }
 
-    private mutating func place(of opened: Fact.Opened, from source: SourceIdentity) -> Int {
-        if let place = places[opened.transaction] { return place }
+    private mutating func place(of part: PlacedPart, from source: SourceIdentity) -> Int {
+        if let place = places[part.transaction] { return place }
         set.transactions.append(
             LegacySet.Transaction(
-                id: opened.transaction, useCase: opened.useCase, deviceMake: source.device, deviceOS: source.os,
+                id: part.transaction, useCase: part.useCase, deviceMake: source.device, deviceOS: source.os,
                 deviceOSVersion: source.osVersion))
-        places[opened.transaction] = set.transactions.count - 1
+        places[part.transaction] = set.transactions.count - 1
         return set.transactions.count - 1
     }
 }

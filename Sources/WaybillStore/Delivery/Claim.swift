@@ -122,7 +122,6 @@ struct Claim {
     private static let clockLimit = 2_000
     /// With more names, a set contains only those of its facts' codes.
     private static let nameLimit = 5_000
-    private static let continuedPartLimit = 5_000
 
     private func clocks(of source: Int64, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
         let clock = try WallClock(of: source, connection)
@@ -143,7 +142,7 @@ struct Claim {
     {
         let placed = try PlacedParts(of: source, connection)
         var parts: [ContinuedPart] = []
-        for part in share.earlierParts.prefix(Self.continuedPartLimit) {
+        for part in share.earlierParts.prefix(Limits.envelopeItems) {
             guard let its = try placed.part(part) else { continue }
             parts.append(ContinuedPart(part: part, transaction: its.transaction, useCase: its.useCase))
         }

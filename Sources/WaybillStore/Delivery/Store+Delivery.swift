@@ -120,27 +120,6 @@ extension GUID {
 }
 
 extension Store {
-    /// Returns the openings of earlier parts that a set continues, if the store still has them.
-    package func openings(before set: TransactionSet) throws(WaybillError) -> [FactID: Fact.Opened] {
-        var openings: [FactID: Fact.Opened] = [:]
-        for share in set.sources {
-            for part in share.earlierParts {
-                let fact = try connection.statement(
-                    """
-                    SELECT \(FactRowReader.openedColumns) FROM parts p JOIN sources s ON s.id = p.source \
-                    WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL
-                    """
-                ).first(share.source.id, part) { row in FactRowReader.opened(row) }
-                if case .opened(let opened) = fact?.content {
-                    openings[FactID(source: share.source.id, sequence: part)] = opened
-                }
-            }
-        }
-        return openings
-    }
-}
-
-extension Store {
     /// Returns `false` if the lease is gone, and then the facts are sent again.
     package func settle(_ set: GUID, rejections: [Receipt.Rejection], at wall: Int64) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in

@@ -216,10 +216,12 @@ extension PartRowWriter {
 package struct PlacedPart: Sendable, Equatable {
     package var transaction: GUID
     package var useCase: Int
-}
 
-extension PlacedPart {
+    init(transaction: GUID, useCase: Int) { (self.transaction, self.useCase) = (transaction, useCase) }
+
     package init(_ opened: Fact.Opened) { self.init(transaction: opened.transaction, useCase: opened.useCase) }
+
+    package init(_ part: ContinuedPart) { self.init(transaction: part.transaction, useCase: part.useCase) }
 }
 
 /// The parts of a source whose opening has arrived.

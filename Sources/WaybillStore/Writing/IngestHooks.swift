@@ -94,9 +94,7 @@ struct Withholding: ~Copyable {
         let roots = SequenceRanges(each: share.facts.flatMap(\.roots))
         booked = try RangeRows(connection: connection).dropped(of: source.id, meeting: roots)
             .filter { $0.reason == .withheld }.sequences
-        for part in share.continuedParts {
-            parts[part.part] = PlacedPart(transaction: part.transaction, useCase: part.useCase)
-        }
+        for part in share.continuedParts { parts[part.part] = PlacedPart(part) }
         for fact in share.facts {
             switch fact.content {
             case .opened(let content):

@@ -10,10 +10,8 @@ import WaybillCore
     private let app = FactWriter()
     private let transaction = GUID()
 
-    private func rendition(_ openings: [FactID: Fact.Opened] = [:], _ sequences: ClosedRange<Int64>? = nil)
-        -> LegacyRendition
-    {
-        LegacyRendition(of: app.set(sequences), openings: openings)
+    private func rendition(_ sequences: ClosedRange<Int64>? = nil) -> LegacyRendition {
+        LegacyRendition(of: app.set(sequences))
     }
 
     /// Breaks when servers of the first framework receive something other than the published format. A separate program
@@ -29,7 +27,7 @@ import WaybillCore
         func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: examples.appending(path: path))) }
         let set = try TransactionSet.decode(bytes("valid/\(name).json"))
         let golden = try LegacySet.decode(bytes("legacy/from-\(name).json"))
-        #expect(LegacyRendition(of: set, openings: [:]).set == golden)
+        #expect(LegacyRendition(of: set).set == golden)
     }
 
     @Test func aTransactionHasItsEventsAtTheirOwnTimesAndItsDevice() {
@@ -74,8 +72,7 @@ import WaybillCore
         app.event(1, part: parts[1])
         app.event(2, part: parts[0])
         server.event(10, part: parts[2])
-        let both = LegacyRendition(
-            of: TransactionSet(id: GUID(), sources: [app.share(), server.share()]), openings: [:])
+        let both = LegacyRendition(of: TransactionSet(id: GUID(), sources: [app.share(), server.share()]))
         #expect(both.set.transactions.map(\.id) == [transaction, transaction])
         #expect(both.set.transactions.map { $0.logs.map(\.event) } == [[1, 2], [10]])
     }
@@ -109,14 +106,10 @@ import WaybillCore
         app.event(3, part: part)
         try app.record(into: store)
         let first = try #require(try store.lease(LeaseLimit(factCount: 2)))
-        #expect(try store.openings(before: first).isEmpty)
         #expect(try store.settle(first.id, rejections: [], at: 0))
 
         let second = try #require(try store.lease())
-        let openings = try store.openings(before: second)
-        #expect(
-            openings == [FactID(source: app.id, sequence: part): Fact.Opened(transaction: transaction, useCase: 17)])
-        let rendition = LegacyRendition(of: second, openings: openings)
+        let rendition = LegacyRendition(of: second)
         #expect(rendition.set.transactions.map(\.useCase) == [4, 17])
         #expect(rendition.set.transactions.map { $0.logs.map(\.event) } == [[2], [3]])
         #expect(rendition.set.transactions.last?.id == transaction)
@@ -126,12 +119,9 @@ import WaybillCore
     @Test func anEventWhoseOpeningIsGoneIsRejectedWithTheReason() throws {
         let part = app.open(transaction)
         app.event(1, part: part)
-        let rendition = rendition([:], 2...2)
+        let rendition = rendition(2...2)
         #expect(rendition.set.transactions.isEmpty)
         #expect(rendition.rejections.map(\.sequence) == [2])
         #expect(rendition.rejections.first?.reason.contains("opening") == true)
-        let (store, _) = try Store.inMemory()
-        try store.register(app.source)
-        #expect(try store.openings(before: app.set(2...2)).isEmpty)
     }
 }
