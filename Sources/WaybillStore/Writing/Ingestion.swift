@@ -4,23 +4,16 @@ package struct Ingestion: ~Copyable {
     private(set) var acceptedCount = 0
     private(set) var knownCount = 0
     private var withheldCount = 0
-    /// The facts that a receipt counts as accepted, with those that ``hooks`` withheld.
+    /// The facts that a receipt counts as accepted, with those that the store's host withheld.
     package var takenCount: Int { acceptedCount + withheldCount }
     package private(set) var rejections: [Receipt.Rejection] = []
+    private(set) var refusedNameCount = 0
     /// The maximum number of facts of a transaction, from all sources; `nil` means no limit.
     var factsPerTransaction: Int?
-    /// `nil` means no limit.
-    var nameRoom: Int?
-    private(set) var addedNameCount = 0
-    private(set) var refusedNameCount = 0
     /// Whether the caller guarantees the source, which then needs no proof.
     var isVouchedFor = false
     /// Whether a fact can be compared with the stored one of its sequence.
     var hasRows = true
-    var hooks = IngestHooks()
-    /// The new facts, for ``hooks``; `nil` if there are none.
-    private(set) var stored: StoredFacts?
-    private(set) var finished: [FinishedTransaction] = []
     /// The transactions whose leading part must be decided, once per batch.
     package private(set) var undecided: Set<GUID> = []
     /// Why the source was refused as a whole.
@@ -28,20 +21,20 @@ package struct Ingestion: ~Copyable {
 
     private let share: TransactionSet.Share
     private let unread: Set<Int>
+    private let store: Store
     private let connection: Connection
     private let sources: SourceRows
     private let ranges: RangeRows
     private let tombstones: Tombstones
 
-    init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, _ connection: Connection)
-        throws(WaybillError)
-    {
+    init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, into store: Store) throws(WaybillError) {
         self.share = share
         self.unread = unread
-        self.connection = connection
-        sources = SourceRows(connection: connection)
-        ranges = RangeRows(connection: connection)
-        tombstones = try Tombstones(connection, at: wall)
+        self.store = store
+        connection = store.connection
+        sources = SourceRows(connection: store.connection)
+        ranges = RangeRows(connection: store.connection)
+        tombstones = try Tombstones(store.connection, at: wall)
     }
 
     mutating func run(at wall: Int64) throws(WaybillError) {
@@ -74,9 +67,8 @@ package struct Ingestion: ~Copyable {
         }
         if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
         let anchor = try sources.add(anchors(of: source), to: source.id)
-        (addedNameCount, refusedNameCount) = try NameRows(connection: connection).add(
-            share.names, of: source.id, room: nameRoom ?? .max)
-        try store(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
+        if !share.names.isEmpty { try addNames(to: source.id) }
+        try write(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor {
             undecided.formUnion(
                 try LeadingParts(connection: connection).transactions(behindAnchorAt: anchor, of: source.id))
@@ -120,7 +112,14 @@ package struct Ingestion: ~Copyable {
         return share.clocks.filter { $0.atMicroseconds > latest }
     }
 
-    private mutating func store(
+    private mutating func addNames(to source: Int64) throws(WaybillError) {
+        let added: Int
+        (added, refusedNameCount) = try NameRows(connection: connection).add(
+            share.names, of: source, room: isVouchedFor ? .max : try store.nameRoom())
+        store.nameCount? += added
+    }
+
+    private mutating func write(
         _ source: SourceRow, _ sequences: SequenceRanges, dropped: [DroppedRange], at wall: Int64
     ) throws(WaybillError) {
         let told = try self.told(dropped, of: source)
@@ -136,7 +135,9 @@ package struct Ingestion: ~Copyable {
         let twins = try StoredTwins(of: source.id, connection)
         var room = factsPerTransaction.map { TransactionQuota(source: source.id, limit: $0, connection) }
         var withholding: Withholding?
-        if let willStore = hooks.willStore { withholding = try Withholding(share, of: source, connection, willStore) }
+        if let willStore = store.hooks.willStore {
+            withholding = try Withholding(share, of: source, connection, willStore)
+        }
         var parts: Set<Int64> = []
         var ends: Set<Int64> = []
         for (sent, index) in numberedFacts {
@@ -169,8 +170,8 @@ package struct Ingestion: ~Copyable {
                     others.insert(fact.sequence)
                 }
                 acceptedCount += 1
-                if hooks.didStore != nil { parts.insert(fact.part) }
-                if hooks.didFinish != nil, fact.isEnd { ends.insert(fact.part) }
+                if store.hooks.didStore != nil { parts.insert(fact.part) }
+                if store.hooks.didFinish != nil, fact.isEnd { ends.insert(fact.part) }
             }
         }
         undecided.formUnion(try writer.finish())
@@ -186,13 +187,14 @@ package struct Ingestion: ~Copyable {
             knownCount += withholding.knownCount
         }
         try noteStored(parts, of: source.id)
-        if !ends.isEmpty { finished = try FinishedTransaction.read(ends, of: source.id, connection) }
+        if !ends.isEmpty { store.finished += try FinishedTransaction.read(ends, of: source.id, connection) }
     }
 
     private mutating func noteStored(_ parts: Set<Int64>, of source: Int64) throws(WaybillError) {
-        guard hooks.didStore != nil, acceptedCount > 0 else { return }
+        guard store.hooks.didStore != nil, acceptedCount > 0 else { return }
         let transactions = try PlacedParts(of: source, connection).transactions(of: parts)
-        stored = StoredFacts(source: share.source, transactions: transactions.sorted(), factCount: acceptedCount)
+        store.stored.append(
+            StoredFacts(source: share.source, transactions: transactions.sorted(), factCount: acceptedCount))
     }
 
     /// Limits the rows that one set's ranges may cover, because each is read.

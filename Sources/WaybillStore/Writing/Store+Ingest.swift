@@ -73,20 +73,15 @@ extension Store {
         _ share: TransactionSet.Share, unread: Set<Int> = [], at wall: Int64, factsPerTransaction: Int? = nil,
         isVouchedFor: Bool = false, hasRows: Bool = true
     ) throws(WaybillError) -> Ingestion {
-        var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
+        var ingestion = try Ingestion(share, unread: unread, at: wall, into: self)
         ingestion.factsPerTransaction = factsPerTransaction
         ingestion.isVouchedFor = isVouchedFor
         ingestion.hasRows = hasRows
-        ingestion.hooks = hooks
-        if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
         try ingestion.run(at: wall)
-        nameCount? += ingestion.addedNameCount
-        if let facts = ingestion.stored { stored.append(facts) }
-        finished += ingestion.finished
         return ingestion
     }
 
-    private func nameRoom() throws(WaybillError) -> Int {
+    func nameRoom() throws(WaybillError) -> Int {
         if nameCount == nil { nameCount = try connection.integer("SELECT count(*) FROM names") }
         return max(0, nameLimit - (nameCount ?? 0))
     }
