@@ -91,14 +91,11 @@ public struct SetFormat: Sendable {
 }
 
 package protocol SetWire: Sendable {
-    var compresses: Bool { get }
-    var accepted: String? { get }
+    /// Whether only a receipt settles a set. If not, any 2xx does.
+    var hasReceipts: Bool { get }
     func address(at collector: URL) -> URL
     func authorization(_ token: String) -> String
     func message(of set: OutgoingSet) throws(Delivery.Failure) -> SetMessage
-    func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date)
-        throws(Delivery.Failure)
-        -> Receipt
 }
 
 package struct SetMessage {
@@ -115,8 +112,7 @@ package struct SetMessage {
 }
 
 package struct CollectorWire: SetWire {
-    package var compresses: Bool { true }
-    package var accepted: String? { Receipt.mediaType }
+    package var hasReceipts: Bool { true }
 
     package func address(at collector: URL) -> URL { collector.appending(path: "v1/sets") }
 
@@ -124,12 +120,6 @@ package struct CollectorWire: SetWire {
     package func authorization(_ token: String) -> String { "Bearer \(token)" }
 
     package func message(of set: OutgoingSet) -> SetMessage { SetMessage(mediaType: set.mediaType, body: set.body) }
-
-    package func receipt(
-        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
-    ) throws(Delivery.Failure) -> Receipt {
-        try answer.receipt(for: set, now: now)
-    }
 }
 
 /// The result of a flush.

@@ -67,7 +67,7 @@ struct ResponsePolicy {
     private var isAnError: Bool { statuses.lowerBound >= 400 }
 }
 
-package struct CollectorResponse {
+struct CollectorResponse {
     let data: Data
     let response: URLResponse
     let place: String
@@ -113,7 +113,7 @@ package struct CollectorResponse {
     }
 
     /// A server of version 0.0.1 accepts the facts that were sent with any 2xx.
-    package func acceptance(of set: OutgoingSet, but leftOut: [Receipt.Rejection], now: Date) throws(Delivery.Failure)
+    func acceptance(of set: OutgoingSet, but leftOut: [Receipt.Rejection], now: Date) throws(Delivery.Failure)
         -> Receipt
     {
         guard (200...299).contains(response.status) else { throw refusal(now: now) }

@@ -52,7 +52,8 @@ public final class URLSessionTransport: FlushTransport {
         self.collector = collector
         self.token = token
         wire = format.wire
-        compresses = Locked(wire.compresses)
+        // No server of version 0.0.1 is known to read compressed bodies.
+        compresses = Locked(wire.hasReceipts)
         self.timeout = timeout
         self.clock = clock ?? SystemClock()
         self.middleware = middleware
@@ -86,7 +87,7 @@ public final class URLSessionTransport: FlushTransport {
         self.collector = collector
         self.token = token
         wire = SetFormat.v1.wire
-        compresses = Locked(wire.compresses)
+        compresses = Locked(true)
         self.timeout = timeout
         self.clock = clock ?? SystemClock()
         self.middleware = middleware
@@ -112,7 +113,9 @@ public final class URLSessionTransport: FlushTransport {
             compresses.withLock { $0 = false }
             answer = try await post(set, body, nil, by: request, limit: limit)
         }
-        return try wire.receipt(of: set, sentAs: message, from: answer, now: clock.date)
+        return try wire.hasReceipts
+            ? answer.receipt(for: set, now: clock.date)
+            : answer.acceptance(of: set, but: message.leftOut, now: clock.date)
     }
 
     private func compressed(_ body: [UInt8]) throws -> [UInt8]? {
@@ -185,7 +188,8 @@ public final class URLSessionTransport: FlushTransport {
         var request = URLRequest(url: wire.address(at: collector))
         request.httpMethod = "POST"
         request.setValue(mediaType, forHTTPHeaderField: "Content-Type")
-        if let accepted = wire.accepted { request.setValue(accepted, forHTTPHeaderField: "Accept") }
+        // Another server could answer 406.
+        if wire.hasReceipts { request.setValue(Receipt.mediaType, forHTTPHeaderField: "Accept") }
         if let token {
             // A line feed from the end of a file would end the field and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -10,10 +10,7 @@ struct LegacyWire: SetWire {
     let parameter: String
     let version: String
 
-    /// No such server is known to read compressed bodies.
-    var compresses: Bool { false }
-    /// No media type is requested, because a server could answer 406.
-    var accepted: String? { nil }
+    var hasReceipts: Bool { false }
 
     func address(at collector: URL) -> URL { collector }
 
@@ -41,12 +38,6 @@ struct LegacyWire: SetWire {
             mediaType: LegacyMediaType.value(prefix: prefix, version: version),
             body: rendition.set.transactions.isEmpty ? nil : rendition.set.encoded(),
             leftOut: rendition.rejections + decoded.rejections)
-    }
-
-    func receipt(
-        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
-    ) throws(Delivery.Failure) -> Receipt {
-        try answer.acceptance(of: set, but: message.leftOut, now: now)
     }
 }
 
