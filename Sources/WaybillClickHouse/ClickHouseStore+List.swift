@@ -246,7 +246,6 @@ extension ListCursor {
 }
 
 extension TransactionFilter.Order {
-    /// SQL for the listed value.
     var sql: String {
         switch self {
         case .newest, .oldest: "begun_us"

@@ -60,7 +60,6 @@ extension ClickHouseStore {
     /// Statements with so many IDs have less than 256 KB.
     static let changedLimit = 3_000
 
-    /// Reads a request's filter, with the names of the database.
     func asked<Filter: ListFilter & Sendable>(
         _ request: ListRequest, _ type: Filter.Type
     ) async throws -> (filter: Filter, names: StoreThread<MemoryStore>, now: Int64) {

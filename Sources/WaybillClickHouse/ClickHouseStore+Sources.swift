@@ -4,7 +4,6 @@ package import WaybillCore
 package import WaybillQueries
 import WaybillStore
 
-/// Sessions, and what pages say of a source.
 extension ClickHouseStore {
     package func sessions(
         _ request: ListRequest, rows: [GUID], in zone: TimeZone, within budget: Duration

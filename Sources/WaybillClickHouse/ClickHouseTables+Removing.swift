@@ -31,7 +31,6 @@ extension ClickHouseTables {
         return (lists + others).map { Removal(table: "spans", condition: $0) }
     }
 
-    /// Removes older rows.
     static func removals(ofRows transactions: Set<GUID>, before place: Int64) -> [Removal] {
         // Statements have at most 256 KB.
         Array(transactions).inChunks(of: 2_500).map { some in

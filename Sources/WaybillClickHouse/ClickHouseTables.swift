@@ -153,7 +153,6 @@ struct ClickHouseTables: Sendable {
         }
     }
 
-    /// Returns the IDs that a statement selects.
     func ids(_ sql: String) async throws(WaybillError) -> [GUID] {
         try await client.rows(sql, reading) { row in try row.guid() }
     }

@@ -140,7 +140,6 @@ struct RowBinaryReader {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
-    /// Reads the count of an array.
     mutating func count() throws(Ended) -> Int { Int(clamping: try packed()) }
 
     private mutating func packed() throws(Ended) -> UInt64 {

@@ -170,7 +170,6 @@ struct RowConditions: Sendable {
     static let isKnownParent = "gone = 0 AND tx GLOBAL IN (SELECT parent FROM children)"
     private static let knownParents = "SELECT tx FROM transactions FINAL WHERE \(isKnownParent)"
 
-    /// SQL for a condition on the parent.
     static func hasParent(_ condition: String) -> String { "parent GLOBAL IN (\(knownParents) AND (\(condition)))" }
 
     /// SQL for the transactions without a known parent that are asked for.
@@ -206,7 +205,6 @@ struct RowConditions: Sendable {
         return places.joined(separator: " OR ")
     }
 
-    /// The pattern of `LIKE` for a part of a text.
     static func pattern(_ text: String) -> String {
         "%\(text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined())%"
     }

@@ -4,7 +4,6 @@ import WaybillStore
 
 /// Rehearsals return what a write would change, for a store whose rows are kept elsewhere.
 extension Store {
-    /// Returns the receipts of sets and the changes.
     func rehearse(_ arrivals: [ReceivedSet]) throws(WaybillError) -> (
         results: [Result<Receipt, WaybillError>], changes: StoreChanges
     ) {

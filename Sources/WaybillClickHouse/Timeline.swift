@@ -77,7 +77,6 @@ extension RowBinaryWriter {
         rate(row.sampling)
     }
 
-    /// Writes an exchange behind its part.
     mutating func exchange(_ exchange: TransactionRow.Exchange, of row: TransactionRow) {
         state(row.parts[exchange.part])
         number(Int64(exchange.part))

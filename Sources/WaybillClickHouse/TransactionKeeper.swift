@@ -190,7 +190,6 @@ extension ClickHouseTables {
 
     private static let isUnmade = "countIf(state = \(ChangeState.made.rawValue)) = 0"
 
-    /// SQL for the transactions with outdated rows.
     static let outdated = "SELECT DISTINCT arrayJoin(transactions) FROM changed WHERE \(places(having: isUnmade))"
 
     /// Returns the transactions with outdated rows.

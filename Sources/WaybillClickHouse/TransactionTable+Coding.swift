@@ -32,7 +32,6 @@ extension RowContents {
         return columns.joined(separator: ", ")
     }
 
-    /// SQL that joins the columns of parents.
     func join(now: Int64) -> String {
         guard readsParents else { return "" }
         return """

@@ -295,7 +295,6 @@ extension Fact.ExchangeClosed {
 }
 
 extension JSONReader {
-    /// Reads a value's name.
     fileprivate mutating func named<Value: Named>(
         _ expected: String, where isAllowed: (Value) -> Bool = { _ in true }
     ) throws(JSONFailure) -> Value {

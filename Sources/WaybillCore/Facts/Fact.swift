@@ -17,7 +17,6 @@ package struct Fact: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         indirect case opened(Opened)
         case event(Event)
-        /// Not an event, although sets write it as one for older readers.
         case attributesSet(AttributesSet)
         case closed(Closed)
         indirect case exchangeOpened(ExchangeOpened)
@@ -107,7 +106,6 @@ package struct Fact: Equatable, Sendable {
         package var isEmpty: Bool { attributes.isEmpty && removed.isEmpty }
     }
 
-    /// A fact of a kind that this version doesn't know.
     package struct Unknown: Equatable, Sendable {
         /// The longest text of the members, in bytes. Readers reject longer facts.
         package static let byteLimit = 16 << 10
@@ -121,7 +119,6 @@ package struct Fact: Equatable, Sendable {
         }
     }
 
-    /// A part was given its outcome.
     package struct Closed: Equatable, Sendable {
         package var outcome: TransactionOutcome
         package var error: RecordedError?

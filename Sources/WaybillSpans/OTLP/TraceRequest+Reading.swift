@@ -1,6 +1,5 @@
 import WaybillCore
 
-/// A value in one of OTLP's encodings.
 protocol MessageReader: SendableMetatype {
     associatedtype Failure: Error
 

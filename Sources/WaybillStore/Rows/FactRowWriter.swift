@@ -118,7 +118,6 @@ struct EventRowWriter {
         add(fact, code: Tables.codeOfAttributesSet, detail: detail.text)
     }
 
-    /// Adds a fact of an unknown kind, which has its row among the events'.
     mutating func add(_ fact: Fact, _ content: Fact.Unknown) {
         add(fact, code: Tables.codeOfUnknown, detail: content.detail)
     }

@@ -18,7 +18,6 @@ package struct SpanRows {
         package var fact: Int64?
         /// Its facts as a set, while it waits.
         package var waiting: [UInt8]?
-        /// Whether the cause of its part is unknown.
         package var isUncaused = false
         /// The redacted span in OTLP's JSON; `nil` if it has not arrived.
         package var original: [UInt8]?
