@@ -63,17 +63,24 @@ struct StoreOptions: ParsableArguments {
         switch store {
         case .collector(let url): return RemoteStore(url, token: try tokens.token())
         case .database(let address): return try await Database(address).opened()
-        case .place(let url):
-            do throws(WaybillError) {
-                try SQLiteStore.recoverJournals(in: url, clock: CommandClock.current)
-            } catch {
-                // Reading needs no permission to write.
-                if isTold { Terminal.warn("What short programs recorded is not shown: \(error)") }
-            }
-            var store = try SQLiteStore(url, clock: CommandClock.current)
-            store.redactor = .command
-            if isTold { for warning in await store.warnings() { Terminal.warn(warning) } }
-            return store
+        case .place(let url): return try await SQLiteStore.opened(url, isTold: isTold)
+        }
+    }
+}
+
+extension SQLiteStore {
+    static func opened(_ url: URL, isTold: Bool = true) async throws(WaybillError) -> SQLiteStore {
+        storeJournals(in: url, isTold: isTold)
+        var store = try SQLiteStore(url, clock: CommandClock.current)
+        store.redactor = .command
+        if isTold { for warning in await store.warnings() { Terminal.warn(warning) } }
+        return store
+    }
+
+    /// Only warns, because reading needs no permission to write.
+    static func storeJournals(in url: URL, isTold: Bool = true) {
+        do throws(WaybillError) { try recoverJournals(in: url, clock: CommandClock.current) } catch {
+            if isTold { Terminal.warn("What short programs recorded is not shown: \(error)") }
         }
     }
 }

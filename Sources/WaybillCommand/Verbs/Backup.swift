@@ -29,6 +29,7 @@ struct Backup: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        SQLiteStore.storeJournals(in: URL(filePath: store))
         let (copies, warnings) = try await Progress.shown("copying") {
             try await StoreBackup.run(of: URL(filePath: store), to: URL(filePath: backup))
         }
@@ -71,8 +72,7 @@ struct Move: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let source = try SQLiteStore(URL(filePath: store), clock: CommandClock.current)
-        for warning in await source.warnings() { Terminal.warn(warning) }
+        let source = try await SQLiteStore.opened(URL(filePath: store))
         let told = Locked<Int64>(0)
         let count = try await Database(database).take(from: source) { seen, total in
             let percent = total > 0 ? seen * 100 / total : 100

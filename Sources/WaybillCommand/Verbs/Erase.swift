@@ -62,12 +62,7 @@ struct Erase: AsyncParsableCommand {
 
     func run() async throws {
         try confirm()
-        let store: any RecordStore =
-            switch place.store {
-            case .collector(let url): RemoteStore(url, token: try place.tokens.token())
-            case .place(let url): try SQLiteStore(url, clock: CommandClock.current)
-            case .database(let address): try await Database(address).opened()
-            }
+        let store = try await place.opened()
         let erasure = try await store.erase(scope(in: store))
         if json { return try Terminal.write(json: erasure) }
         try Terminal.write([

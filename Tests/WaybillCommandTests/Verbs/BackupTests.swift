@@ -20,6 +20,14 @@ import WaybillStore
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
+    @Test func whatAShortProgramRecordedIsCopied() async throws {
+        let (place, copy) = (folder.file("short").path, copies.file("copy").path)
+        #expect(try ChildProcess("TestProcess", ["short-end", place]).finish().status == 0)
+        let backup = try await Command.waybill("backup", place, copy)
+        #expect(backup.text.hasPrefix("waybill.sqlite: 5 facts, "), "\(backup)")
+        #expect(try await Command.waybill("list", copy).output.contains("succeeded"))
+    }
+
     /// Breaks when the backup lacks a project or acknowledged data, or the copy knows less than the collector.
     @Test func aCollectorThatRunsIsCopiedWithAllProjectsAndTheCopyCanBeServed() async throws {
         let token = try await folder.addToken("read")

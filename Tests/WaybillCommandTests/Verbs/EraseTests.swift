@@ -45,6 +45,16 @@ import WaybillQueries
         #expect(try await count() == 0)
     }
 
+    @Test func whatAShortProgramRecordedIsErased() async throws {
+        let place = folder.file("short").path
+        #expect(try ChildProcess("TestProcess", ["short-end", place]).finish().status == 0)
+        let all = try await Command.waybill("erase", place, "--all", "--yes")
+        #expect(all.status == 0 && all.text.hasPrefix("1 transaction erased"), "\(all)")
+        let list = try await Command.waybill("list", place)
+        #expect(list.status == 1 && list.output.isEmpty, "\(list)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place).allSatisfy { !$0.hasPrefix("journal-") })
+    }
+
     @Test func aCollectorIsAskedOverHTTP() async throws {
         let (read, admin) = (try await folder.addToken("read"), try await folder.addToken("admin"))
         let serve = try await ServeProcess.start(folder, asksForToken: true)
