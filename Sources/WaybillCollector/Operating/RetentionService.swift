@@ -30,38 +30,43 @@ public struct RetentionService: Service {
             if delay > .zero { try? await Task.sleep(for: delay) }
             var minute = 0
             while !Task.isCancelled {
-                if minute % 60 == 0 {
-                    do {
-                        let count = try await collector.retire()
-                        if count > 0 { logger.info("facts retired", metadata: ["facts": "\(count)"]) }
-                    } catch {
-                        logger.error("waybill: nothing was retired: \(error)")
+                for project in collector.projects.all where !Task.isCancelled {
+                    if minute % 60 == 0 { await retire(project) }
+                    do { _ = try await project.store.settleWaitingSpans() } catch {
+                        log("spans still wait", error, of: project)
                     }
-                }
-                do {
-                    for project in collector.projects.all { _ = try await project.store.settleWaitingSpans() }
-                } catch {
-                    logger.error("waybill: spans still wait: \(error)")
                 }
                 minute += 1
                 try? await Task.sleep(for: .seconds(60))
             }
         }
     }
+
+    private func retire(_ project: Project) async {
+        do {
+            let count = try await project.retire()
+            if count > 0 {
+                logger.info("facts retired", metadata: ["facts": "\(count)", "project": "\(project.name)"])
+            }
+        } catch {
+            log("nothing was retired", error, of: project)
+        }
+    }
+
+    private func log(_ what: String, _ error: any Error, of project: Project) {
+        logger.error("waybill: \(what): \(error)", metadata: ["project": "\(project.name)"])
+    }
 }
 
-extension Collector {
+extension Project {
     /// Retires transactions in steps, which let sets be committed in between. Returns the number of retired facts.
     func retire() async throws -> Int {
         var total = 0
-        for project in projects.all {
-            while true {
-                let count = try await project.store.retire(project.retirement)
-                total += count
-                if count == 0 || Task.isCancelled { break }
-            }
+        while true {
+            let count = try await store.retire(retirement)
+            total += count
+            if count == 0 || Task.isCancelled { return total }
         }
-        return total
     }
 }
 #endif

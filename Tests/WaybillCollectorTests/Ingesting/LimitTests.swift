@@ -122,17 +122,35 @@ import WaybillTesting
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(set)
             clock.advance(by: .seconds(86_000))
-            #expect(try await collector.retire() == 0)
+            let project = try await collector.projects.project(.standard)
+            #expect(try await project.retire() == 0)
             let later = LoginHistory().clientSet()
             _ = try await server.post(later)
             clock.advance(by: .seconds(86_000))
-            #expect(try await collector.retire() == 6)
+            #expect(try await project.retire() == 6)
             #expect(try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self).rows.count == 1)
             #expect(try await server.post(set).knownCount == 6)
             #expect(
                 try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.map(\.ledger.delivered)
                     == [6, 6])
         }
+    }
+
+    @Test func aProjectWhoseStoreIsGoneDoesNotKeepOthersFromTheirLimits() async throws {
+        let clock = ManualClock()
+        let names = try (1...8).map { try #require(ProjectName("project-\($0)")) }
+        for name in names { _ = try bearer(name) }
+        let collector = try Collector(
+            folder: folder.url, access: .tokens, limits: limits { $0.maximumAge = .seconds(86_400) }, clock: clock)
+        let project = try await collector.projects.project(names[0])
+        _ = try await project.store.add(ReceivedSet(set, received: Date(microseconds: clock.wallMicroseconds())))
+        for name in names.dropFirst() { try FileManager.default.removeItem(at: folder.file("\(name).sqlite")) }
+        clock.advance(by: .seconds(90_000))
+        let lines = LogLines()
+        let service = Task { try await RetentionService(collector, logger: lines.logger).run() }
+        defer { service.cancel() }
+        try await eventually("the set is retired") { try await project.store.transactions(ListRequest()).rows.isEmpty }
+        try await eventually("each error is in the log") { lines.all.count { $0.contains("nothing was retired") } == 7 }
     }
 
     private let open = Access.Identity.anyone
