@@ -91,8 +91,8 @@ public struct Collector: Sendable {
         self.clock = clock
         self.access = try AccessControl(access, in: folder, limits: limits, clock: clock)
         projects = try Projects(self.access.projects(), project)
-        pendingBytes = SharedBudget(
-            limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
+        let (largest, isTooLarge) = limits.bodyByteCount.addingReportingOverflow(limits.decompressedByteCount)
+        pendingBytes = SharedBudget(limit: limits.pendingByteCount, largest: isTooLarge ? .max : largest)
     }
 
     /// Returns a router with this collector's routes and the inspector's pages.

@@ -136,6 +136,26 @@ import WaybillTesting
         }
     }
 
+    @Test func theLargestNumbersAreNoLimits() async throws {
+        let forever = Duration.seconds(Int64.max)
+        let largest = limits {
+            ($0.bodyByteCount, $0.decompressedByteCount, $0.pendingByteCount) = (.max, .max, .max)
+            ($0.factsPerSet, $0.factsPerTransaction, $0.requestsPerSecond) = (.max, .max, .max)
+            ($0.storeByteCount, $0.transactionCount) = (Int64.max, Int.max)
+            ($0.maximumAge, $0.sessionDuration, $0.readDuration) = (forever, forever, forever)
+        }
+        let collector = try Collector(folder: folder.url, access: .tokens, limits: largest)
+        let token = try TokenFile(folder: folder.url).add(role: .admin, project: .standard).secret
+        let fields = ["Authorization": token.fieldValue]
+        try await CollectorServer.run(collector) { server async throws in
+            let set = try gzip(set.encoded())
+            #expect(try await server.post(set, headers: fields.merging(compressed) { $1 }).status == 200)
+            #expect(try await server.get("/transactions", headers: collector.sessionCookie(token)).status == 200)
+            #expect(try await server.get("/v1/transactions", headers: fields).text.contains("login"))
+        }
+        for project in collector.projects.all { #expect(try await project.retire() == 0) }
+    }
+
     @Test func aProjectWhoseStoreIsGoneDoesNotKeepOthersFromTheirLimits() async throws {
         let clock = ManualClock()
         let names = try (1...8).map { try #require(ProjectName("project-\($0)")) }
