@@ -57,7 +57,11 @@ public struct ClickHouseAddress: Sendable, Hashable {
             }
             values[item.name] = item.value ?? ""
         }
-        let isSecure = values["secure"] == "true"
+        let secure = values["secure"] ?? "false"
+        guard ["true", "false"].contains(secure) else {
+            throw WaybillError(.setting, "In an address, secure is true or false, and not “\(secure)”.")
+        }
+        let isSecure = secure == "true"
         let own = url.port.map { "\(host):\($0)" } ?? host
         servers = try ([own] + (values["replicas"] ?? "").split(separator: ",").map(String.init)).map {
             server throws(WaybillError) in

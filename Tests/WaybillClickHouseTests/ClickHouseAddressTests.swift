@@ -38,11 +38,12 @@ import WaybillCore
         #expect(address.servers.map(\.absoluteString) == ["https://a:8443/", "https://b:9/"])
     }
 
-    /// Breaks when a password can be given where others see it, or when text from an address can become SQL.
+    /// Breaks when others see a password, when text from an address can become SQL, or when a typo turns off TLS.
     @Test(
         arguments: [
             "clickhouse://ana:k3y@a/db", "clickhouse://a/", "clickhouse://a/db`; DROP", "clickhouse://a/db?cluster=a'b",
             "clickhouse://a/db?quorum=0", "clickhouse://a/db?qourum=2", "http://a/db", "clickhouse:///db",
+            "clickhouse://a/db?secure=1", "clickhouse://a/db?secure",
         ])
     func whatIsNoneIsRefused(text: String) {
         #expect(throws: WaybillError.self) { try ClickHouseAddress(text, environment: [:]) }
