@@ -298,6 +298,13 @@ struct ServeSettings: Sendable {
         return warnings
     }
 
+    /// A database limits no bytes.
+    var forDatabase: ServeSettings {
+        var settings = self
+        settings.retentionDefaults.removeAll { $0 == "maxStoreBytes" }
+        return settings
+    }
+
     var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 
     var lines: [String] {

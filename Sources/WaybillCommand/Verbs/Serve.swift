@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return try Terminal.write(settings.lines) }
         if case .database(let address) = StoreArgument(argument: self.folder) {
-            return try await serve(Database(address), settings)
+            return try await serve(Database(address), settings.forDatabase)
         }
         guard tokens == nil else {
             throw WaybillError(.setting, "The tokens are in the folder of the stores: leave --tokens out.")

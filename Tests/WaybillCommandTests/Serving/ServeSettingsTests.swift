@@ -67,6 +67,10 @@ import WaybillCore
             defaults.warnings == [
                 "One hour after the start, the default limits begin to delete data older than 90 days (--retention-days) and a project's oldest data beyond 10737418240 bytes (--max-store-bytes). 0 means no limit."
             ])
+        #expect(
+            defaults.forDatabase.warnings == [
+                "One hour after the start, the default limits begin to delete data older than 90 days (--retention-days). 0 means no limit."
+            ])
         let half = try await ServeSettings(environment: ["WAYBILL_RETENTION_DAYS": "7"])
         #expect(half.limits.maximumAge == .seconds(7 * 86_400))
         #expect(half.warnings.count == 1 && !half.warnings[0].contains("--retention-days"))
