@@ -105,53 +105,34 @@ extension ClickHouseStore {
         from store: SQLiteStore, progress: @escaping @Sendable (Int64, Int64) -> Void
     ) async throws -> Int64 {
         let wall = clock.wallMicroseconds()
-        let (pieces, continuation) = AsyncThrowingStream<SourceBooks, any Error>.makeStream()
-        let (rest, total) = try await store.read { reader in
-            try reader.reading {
+        // The reading thread waits for each write.
+        let written = try await store.read { reader in
+            try reader.reading { () throws -> Int64 in
                 let scan = StoreScan(reader.connection, at: wall)
-                return (try scan.rest(), try scan.factCount())
-            }
-        }
-        try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
-        // Reading is at most two pieces ahead of writing.
-        let (room, isOver) = (DispatchSemaphore(value: 0), Locked(false))
-        for _ in 0..<2 { room.signal() }
-        Task {
-            do {
-                try await store.read { reader in
-                    try reader.reading {
-                        try StoreScan(reader.connection, at: wall).forEach { piece in
-                            room.wait()
-                            if isOver.withLock({ $0 }) { throw CancellationError() }
-                            continuation.yield(piece)
-                        }
-                    }
+                let (rest, total) = (try scan.rest(), try scan.factCount())
+                try waiting { () async throws in
+                    try await queue.take(StoreChanges(names: rest.names, tombstones: rest.tombstones), at: wall)
                 }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
+                var (seen, written): (Int64, Int64) = (0, 0)
+                var (group, size): ([SourceBooks], Int64) = ([], 0)
+                func writeGroup() throws {
+                    let pieces = group
+                    written += try waiting { () async throws in try await take(pieces, at: wall) }
+                    seen += size
+                    (group, size) = ([], 0)
+                    progress(seen, total)
+                }
+                try scan.forEach { piece in
+                    group.append(piece)
+                    size += Int64(piece.share.facts.count)
+                    if size >= Self.factsPerWrite || group.count >= Self.sourcesPerWrite { try writeGroup() }
+                }
+                try writeGroup()
+                return written
             }
         }
-        defer {
-            isOver.withLock { $0 = true }
-            room.signal()
-        }
-        var (seen, written): (Int64, Int64) = (0, 0)
-        var (group, size): ([SourceBooks], Int64) = ([], 0)
-        for try await piece in pieces {
-            room.signal()
-            group.append(piece)
-            size += Int64(piece.share.facts.count)
-            guard size >= Self.factsPerWrite || group.count >= Self.sourcesPerWrite else { continue }
-            written += try await take(group, at: wall)
-            seen += size
-            (group, size) = ([], 0)
-            progress(seen, total)
-        }
-        written += try await take(group, at: wall)
         try await takeSpans(from: store)
         try await queue.keeper.run(isAlone: true)
-        progress(seen + size, total)
         return written
     }
 
@@ -223,5 +204,20 @@ extension ClickHouseStore {
         try await queue.take(changes, at: wall, known: shares)
         return changes.books.reduce(0) { $0 + Int64($1.share.facts.count) }
     }
+}
+
+/// Blocks the caller's thread, which must not be one of Swift's tasks.
+package func waiting<Value: Sendable, Failure>(
+    for body: @escaping @Sendable () async throws(Failure) -> Value
+) throws(Failure) -> Value {
+    let (results, isOver) = (Locked<[Result<Value, Failure>]>([]), DispatchSemaphore(value: 0))
+    Task.detached {
+        let found: Result<Value, Failure>
+        do throws(Failure) { found = .success(try await body()) } catch { found = .failure(error) }
+        results.withLock { $0.append(found) }
+        isOver.signal()
+    }
+    isOver.wait()
+    return try results.withLock { $0[0] }.get()
 }
 #endif

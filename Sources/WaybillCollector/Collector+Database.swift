@@ -1,5 +1,4 @@
 #if Collector && ClickHouse
-import Dispatch
 public import Foundation
 public import WaybillClickHouse
 public import WaybillCore
@@ -56,21 +55,5 @@ extension Project {
         store.redactor = limits.redactor
         try self.init(name, store, counters, in: folder, byteCount: nil, limits: limits)
     }
-}
-
-/// Blocks the caller's thread, which must not be one of Swift's tasks.
-private func waiting<Value: Sendable>(
-    for body: @escaping @Sendable () async throws(WaybillError) -> Value
-) throws(WaybillError) -> Value {
-    let (result, isOver) = (Locked<Result<Value, WaybillError>?>(nil), DispatchSemaphore(value: 0))
-    Task.detached {
-        let found: Result<Value, WaybillError>
-        do throws(WaybillError) { found = .success(try await body()) } catch { found = .failure(error) }
-        result.withLock { $0 = found }
-        isOver.signal()
-    }
-    isOver.wait()
-    guard let found = result.withLock({ $0 }) else { throw WaybillError(.store, "The database was not opened.") }
-    return try found.get()
 }
 #endif
