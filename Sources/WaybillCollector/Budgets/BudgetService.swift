@@ -79,14 +79,14 @@ package struct BudgetService: Service {
                     BudgetNotice(project: project.name.description, owingSources: owing, limits: changed)))
         } catch {
             guard !Task.isCancelled else { return }
-            project.counters.countPost(isAccepted: false)
+            project.counters.count { $0.failedPosts += 1 }
             watch.attemptCount += 1
             guard watch.attemptCount >= BudgetWatch.attemptLimit else { throw error }
             log("the webhook gets no further posts about this change", "\(error)", of: project)
             return try watch.told(changed)
         }
         try watch.told(changed)
-        project.counters.countPost(isAccepted: true)
+        project.counters.count { $0.acceptedPosts += 1 }
     }
 
     private func log(_ what: String, _ why: String, of project: Project) {

@@ -16,8 +16,7 @@ final class Counters: Sendable {
         var refusedNames = 0
         var missedNotices = 0
         var commits = 0
-        var acceptedSpans = 0
-        var rejectedSpans = 0
+        var sentSpans = SpanReceipt()
         var takenSpans = 0
         var knownSpans = 0
         var refusedSpans = 0
@@ -64,12 +63,7 @@ final class Counters: Sendable {
         }
     }
 
-    func count(_ receipt: SpanReceipt) {
-        counted.withLock { values in
-            values.acceptedSpans += receipt.acceptedCount
-            values.rejectedSpans += receipt.rejectedCount
-        }
-    }
+    func count(_ change: (inout Values) -> Void) { counted.withLock(change) }
 
     func count(_ verdict: SpanVerdict) {
         counted.withLock { values in
@@ -79,10 +73,6 @@ final class Counters: Sendable {
             values.knownSpans += verdict.knownCount
             values.refusedSpans += verdict.refusedCount
         }
-    }
-
-    func count(_ route: Route, status: Int) {
-        counted.withLock { $0.answers[Answer(route: route.rawValue, status: status), default: 0] += 1 }
     }
 
     /// Use cases beyond the limit share one name, because clients choose the names.
@@ -97,15 +87,6 @@ final class Counters: Sendable {
             }
         }
     }
-
-    func countPost(isAccepted: Bool) {
-        counted.withLock { values in
-            values.acceptedPosts += isAccepted ? 1 : 0
-            values.failedPosts += isAccepted ? 0 : 1
-        }
-    }
-
-    func countMissedNotice() { counted.withLock { $0.missedNotices += 1 } }
 
     func count(_ refusal: Refusal) { counted.withLock { $0.refusals[refusal, default: 0] += 1 } }
 }

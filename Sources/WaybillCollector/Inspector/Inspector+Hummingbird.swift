@@ -164,11 +164,10 @@ extension InspectorProblem {
 extension DeliveryPage.Collected {
     fileprivate init(_ project: Counters, unknown: Counters) {
         let (values, others) = (project.values, unknown.values)
-        self.init(
-            begunMicroseconds: project.begunMicroseconds, accepted: values.acceptedFacts, known: values.knownFacts,
-            rejected: values.rejectedFacts, failedSets: values.failedSets,
-            refusals: Refusal.allCases.map { ($0.words, (values.refusals[$0] ?? 0) + (others.refusals[$0] ?? 0)) },
-            rejections: values.rejections)
+        self.init(since: project.begunMicroseconds)
+        (accepted, known, rejected) = (values.acceptedFacts, values.knownFacts, values.rejectedFacts)
+        (failedSets, rejections) = (values.failedSets, values.rejections)
+        refusals = Refusal.allCases.map { ($0.words, (values.refusals[$0] ?? 0) + (others.refusals[$0] ?? 0)) }
     }
 }
 

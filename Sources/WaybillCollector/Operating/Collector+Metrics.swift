@@ -2,6 +2,7 @@
 import Foundation
 import Hummingbird
 import WaybillCore
+import WaybillExport
 import WaybillQueries
 import WaybillSpans
 
@@ -45,7 +46,7 @@ extension Collector {
             values.missedNotices)
         metrics.count(
             "waybill_spans_total", "Spans sent to a tracing backend, by its verdict.", of: name,
-            ["accepted": values.acceptedSpans, "rejected": values.rejectedSpans])
+            ["accepted": values.sentSpans.acceptedCount, "rejected": values.sentSpans.rejectedCount])
         metrics.count(
             "waybill_received_spans_total", "Spans received by OTLP, by verdict.", of: name,
             ["accepted": values.takenSpans, "known": values.knownSpans, "refused": values.refusedSpans])

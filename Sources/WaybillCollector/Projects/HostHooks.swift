@@ -66,7 +66,7 @@ struct HostHooks: Sendable {
                         Collector.Stored(
                             origin: Collector.Origin(facts.source, in: project), transactions: facts.transactions,
                             factCount: facts.factCount))
-                    if !isPassed { counters.countMissedNotice() }
+                    if !isPassed { counters.count { $0.missedNotices += 1 } }
                 }
             }
         }

@@ -71,7 +71,8 @@ extension Collector {
                 return try await role == .read ? cancelWhenGracefulShutdown(answer) : answer()
             }
         }
-        project?.counters.count(route, status: result.status)
+        let counted = Counters.Answer(route: route.rawValue, status: result.status)
+        project?.counters.count { $0.answers[counted, default: 0] += 1 }
         log(result, of: route, identity, project, to: context.logger)
         do { return try result.get() } catch let problem as Problem where route == .addSpans {
             // Requests in an unknown encoding get a problem document.

@@ -62,7 +62,7 @@ public struct SpanService: Service {
                 ?? SpanRelay(project.store, to: backend, cursorFile: project.spanCursorFile)
             let receipt = try await current.round(ListRequest())
             relay = current
-            project.counters.count(receipt)
+            project.counters.count { $0.sentSpans += receipt }
             if receipt.rejectedCount > 0 {
                 logger.warning("waybill: \(receipt.sentence)", metadata: place)
             } else if receipt.acceptedCount > 0 {

@@ -10,22 +10,12 @@ package struct DeliveryPage {
 
     /// The counts of a running collector since its start.
     package struct Collected: Sendable, Redactable {
-        var begunMicroseconds: Int64
-        var accepted, known, rejected: Int
-        var failedSets: Int
-        var refusals: [(words: String, count: Int)]
-        var rejections: RejectedFacts
+        package let begunMicroseconds: Int64
+        package var accepted = 0, known = 0, rejected = 0, failedSets = 0
+        package var refusals: [(words: String, count: Int)] = []
+        package var rejections = RejectedFacts()
 
-        package init(
-            begunMicroseconds: Int64, accepted: Int, known: Int, rejected: Int, failedSets: Int,
-            refusals: [(words: String, count: Int)],
-            rejections: RejectedFacts
-        ) {
-            (self.begunMicroseconds, self.accepted, self.known, self.rejected) = (
-                begunMicroseconds, accepted, known, rejected
-            )
-            (self.failedSets, self.refusals, self.rejections) = (failedSets, refusals, rejections)
-        }
+        package init(since begunMicroseconds: Int64) { self.begunMicroseconds = begunMicroseconds }
 
         package mutating func redact(by redactor: Redactor) { rejections.redact(by: redactor) }
     }

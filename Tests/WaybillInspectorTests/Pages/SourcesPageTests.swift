@@ -137,9 +137,10 @@ import WaybillStore
     }
 
     private func collected(rejected: RejectedFacts = RejectedFacts(), count: Int = 0) -> DeliveryPage.Collected {
-        DeliveryPage.Collected(
-            begunMicroseconds: LoginHistory.begun, accepted: 6, known: 0, rejected: count, failedSets: 0,
-            refusals: [("requests without a token", count)], rejections: rejected)
+        var collected = DeliveryPage.Collected(since: LoginHistory.begun)
+        (collected.accepted, collected.rejected, collected.rejections) = (6, count, rejected)
+        collected.refusals = [("requests without a token", count)]
+        return collected
     }
 
     private let empty = DeliveryState(own: nil, quarantine: [], quarantinedCount: 0, hours: [])
