@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import NIOCore
-import NIOHTTPTypes
 import WaybillCollector
 import WaybillCore
 
@@ -200,125 +199,9 @@ extension ConnectionSlots.State {
     }
 }
 
-/// Reports the phase of a connection to ``ConnectionSlots``, and refuses requests beyond a token's share.
-final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
-
-    private let slots: ConnectionSlots
-    private var introduction: Scheduled<Void>?
-    private var identity: Access.Identity?
-    private var place: SharedBudget.Reservation?
-    private var isRefused = false
-    private var isReading = false
-    /// Requests without a finished answer; more than one with pipelining.
-    private var openCount = 0
-
-    init(_ slots: ConnectionSlots) { self.slots = slots }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        slots.add(context.channel)
-        let slots = slots
-        introduction = context.eventLoop.scheduleTask(in: ConnectionSlots.timeToIntroduce) { slots.makeRoom() }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        introduction?.cancel()
-        place = nil
-        slots.remove(context.channel)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        place = nil
-        context.fireChannelInactive()
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A client that closed its half looks the same as one that is gone.
-        if event as? ChannelEvent == .inputClosed { slots.hangUp(context.channel) }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isRefused else { return }
-        switch unwrapInboundIn(data) {
-        case .head(let head):
-            guard head.hasOneHost else { return refuse(.oneHost, context) }
-            if identity == nil { identity = slots.identity(head) }
-            if place == nil, let identity {
-                do throws(Problem) { place = try slots.place(for: identity) } catch { return refuse(error, context) }
-            }
-            isReading = true
-            openCount += 1
-            update(context)
-            if identity != nil, head.awaitsContinue { invite(context) }
-        case .body: break
-        case .end:
-            isReading = false
-            update(context)
-        }
-        context.fireChannelRead(data)
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        switch unwrapOutboundIn(data) {
-        case .head, .body: context.write(data, promise: promise)
-        case .end:
-            // Idle only when the system has the whole answer, because closing earlier would truncate it.
-            let written = promise ?? context.eventLoop.makePromise()
-            written.futureResult.assumeIsolated().whenComplete { _ in
-                self.openCount -= 1
-                self.update(context)
-            }
-            context.write(data, promise: written)
-        }
-    }
-
-    private func update(_ context: ChannelHandlerContext) {
-        let phase: ConnectionSlots.Phase = isReading ? .reading : openCount > 0 ? .answering : .waiting
-        if phase == .waiting { place = nil }
-        slots.update(context.channel, phase, isKnown: identity != nil)
-    }
-
-    /// Sends 100 Continue (RFC 9110, section 10.1.1). Clients without a token get their answer without it.
-    private func invite(_ context: ChannelHandlerContext) {
-        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-    }
-
-    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
-        isRefused = true
-        var (head, body) = (try? problem.answer) ?? (HTTPResponse(status: problem.status), ByteBuffer())
-        head.headerFields[.connection] = "close"
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(body)), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        context.close(promise: nil)
-    }
-}
-
-extension HTTPRequest {
-    /// RFC 9112, section 3.2. The first field `Host` is the authority, and a second one remains in the fields.
-    fileprivate var hasOneHost: Bool {
-        authority != nil && !headerFields.contains { $0.name.canonicalName == "host" }
-    }
-
-    fileprivate var awaitsContinue: Bool { headerFields[.expect]?.lowercased() == "100-continue" }
-}
-
-extension Problem {
-    fileprivate static let oneHost = Problem(
-        .badRequest, "A request names the host that it is for in one field `Host`, and in no second one.")
-}
-
-// Confined to its channel's event loop.
-@available(*, unavailable)
-extension ConnectionSlot: Sendable {}
-
 /// Cancels reads of disconnected clients. Writes continue, because the client may send them again.
-struct ConnectedResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == ConnectedRequestContext {
-    let base: Base
+struct ConnectedResponder: HTTPResponder {
+    let base: RouterResponder<ConnectedRequestContext>
     let slots: ConnectionSlots
 
     func respond(to request: Request, context: ConnectedRequestContext) async throws -> Response {

@@ -41,7 +41,7 @@ extension ServeSettings {
 
     private func application(
         _ router: Router<ConnectedRequestContext>, _ slots: ConnectionSlots, _ warnings: [String]
-    ) throws -> Application<ConnectedResponder<RouterResponder<ConnectedRequestContext>>> {
+    ) throws -> Application<ConnectedResponder> {
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
@@ -59,13 +59,13 @@ extension ServeSettings {
     }
 
     private func server(_ slots: ConnectionSlots) throws -> HTTPServerBuilder {
-        let times = RequestDeadline.Times(
+        let times = ClientConnection.Times(
             header: .seconds(Int64(headerSeconds)), body: .seconds(Int64(bodySeconds)),
             idle: .seconds(Int64(idleSeconds)), stalled: .seconds(Int64(stalledSeconds)),
             stalledByteCount: minimumBytesPerSecond * stalledSeconds, write: .seconds(Int64(writeSeconds)))
         let http = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RequestDeadline(times), ConnectionSlot(slots)],
+                additionalChannelHandlers: [ClientConnection(slots, times)],
                 idleTimeout: .seconds(Int64(idleSeconds))))
         guard let certificate, let key else { return http }
         #if TLS
@@ -102,5 +102,16 @@ extension ServeSettings {
         }
     }
     #endif
+}
+
+enum FreedMemory {
+    /// Makes the C library return freed memory once 128 KiB are free at the end of an arena.
+    /// By default, glibc keeps up to 64 MiB per thread after large questions. Other C libraries lack this function.
+    static func giveBack() {
+        guard let symbol = dlsym(nil, "mallopt") else { return }
+        let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
+        let trimThreshold: CInt = -1  // M_TRIM_THRESHOLD of malloc.h
+        _ = mallopt(trimThreshold, 128 << 10)
+    }
 }
 #endif

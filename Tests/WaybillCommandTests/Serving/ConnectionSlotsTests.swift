@@ -27,6 +27,9 @@ import WaybillCore
         }
     }
 
+    private let times = ClientConnection.Times(
+        header: .hours(1), body: .hours(1), idle: .hours(1), stalled: .hours(1), stalledByteCount: 1, write: .hours(1))
+
     private func slots(_ limit: Int) -> ConnectionSlots {
         let (time, refused, tokens) = (time, refused, tokens)
         return ConnectionSlots(limit) {
@@ -41,7 +44,7 @@ import WaybillCore
     /// Returns an accepted connection.
     private func connect(_ slots: ConnectionSlots) throws -> EmbeddedChannel {
         slots.connectionOpened()
-        let channel = EmbeddedChannel(handler: ConnectionSlot(slots))
+        let channel = EmbeddedChannel(handler: ClientConnection(slots, times))
         channel.closeFuture.whenComplete { _ in slots.connectionClosed() }
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
@@ -147,10 +150,10 @@ import WaybillCore
 
     /// Breaks when the collector reads a store for a client that hung up, or an answered request cancels the next one.
     @Test func whatIsDoneForAClientEndsWhenItHangsUp() async throws {
-        let slots = slots(2)
+        let (slots, times) = (slots(2), times)
         let channel = NIOAsyncTestingChannel()
         try await channel.testingEventLoop.executeInContext {
-            try channel.pipeline.syncOperations.addHandler(ConnectionSlot(slots))
+            try channel.pipeline.syncOperations.addHandler(ClientConnection(slots, times))
         }
         for _ in 0..<2 { #expect(try await slots.whileConnected(channel) { Task.isCancelled } == false) }
         let begun = Gate()
