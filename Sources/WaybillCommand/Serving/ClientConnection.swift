@@ -114,7 +114,7 @@ final class ClientConnection: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             isAnswering = false
             // If the answer ends before the body does, the deadline of the body remains.
-            if !isReading { wait(times.idle, context) { context.close(promise: nil) } }
+            if !isReading, openCount == 1 { wait(times.idle, context) { context.close(promise: nil) } }
             // Idle only when the system has the whole answer, because closing earlier would truncate it.
             let written = promise ?? context.eventLoop.makePromise()
             written.futureResult.assumeIsolated().whenComplete { _ in

@@ -113,6 +113,21 @@ import WaybillCore
         #expect(!resting.isActive && busy.isActive)
     }
 
+    /// Breaks when a long answer is cut off because it follows another one on its connection.
+    @Test func aConnectionWithAnOpenRequestIsNotIdle() throws {
+        let channel = try begun(slots(2), "one")
+        try end(channel)
+        try begin(channel, "one")
+        try end(channel)
+        try answer(channel)
+        channel.embeddedEventLoop.advanceTime(by: times.idle)
+        #expect(channel.isActive)
+        try answer(channel)
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: times.idle)
+        #expect(!channel.isActive)
+    }
+
     /// Breaks when one token, or the tokens of one project, can occupy every connection.
     @Test func oneTokenHasHalfOfTheSlotsAndOneProjectThreeQuarters() throws {
         let slots = slots(8)
