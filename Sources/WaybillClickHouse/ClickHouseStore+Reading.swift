@@ -145,7 +145,9 @@ extension ClickHouseStore {
     private func memory(besides id: GUID) async throws -> StoreThread<MemoryStore> {
         let now = clock.wallMicroseconds()
         let thread = try await tables.memory(listing: [id])
-        guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id) }) else { return thread }
+        guard let leader = try await thread.run({ memory in try memory.reader.leader(of: id)?.id }) else {
+            return thread
+        }
         var count = 10
         while true {
             let (before, after) = try await tables.openings(around: leader, limit: count)

@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillQueries
 import WaybillStore
 
 /// An OpenTelemetry span: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
@@ -131,13 +132,6 @@ extension Span {
             return Parent(id: told.parent, isRemote: true)
         }
         return (part.opened.content.cause ?? part.beginner).map { Parent(id: SpanID($0), isRemote: true) }
-    }
-}
-
-extension Fact.Opened {
-    fileprivate var traceParent: TraceParent? {
-        guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
-        return TraceParent(parsing: text)
     }
 }
 

@@ -7,7 +7,7 @@ import WaybillStore
 /// A span is exported if all its facts have arrived, and at least one is in the scope.
 struct SpanScan: PieceReader {
     private let selection: ExportSelection
-    private let connection: Connection
+    private let reader: StoreReader
     private let redactor: Redactor
     private let parts: Statement
     private let names: NameTable
@@ -19,12 +19,12 @@ struct SpanScan: PieceReader {
 
     init(_ selection: ExportSelection, redactor: Redactor, _ reader: StoreReader) throws(WaybillError) {
         clocks = ClockOffsets(alignment: reader.clockAlignment)
-        connection = reader.connection
         self.selection = selection
         self.redactor = redactor
-        parts = try connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
-        names = NameTable(connection)
-        spans = SpanRows(connection)
+        self.reader = reader
+        parts = try reader.connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
+        names = NameTable(reader.connection)
+        spans = SpanRows(reader.connection)
     }
 
     var factCount: Int { writer.factCount }
@@ -38,7 +38,7 @@ struct SpanScan: PieceReader {
 
     private mutating func fillWriter() throws(WaybillError) {
         while share < selection.shares.count {
-            if let source = try ScannedSource(selection.shares[share], connection) {
+            if let source = try ScannedSource(selection.shares[share], reader.connection) {
                 let newcomers = try newcomers(of: source)
                 let window = source.share.window
                 try parts.forRows(
@@ -64,7 +64,7 @@ struct SpanScan: PieceReader {
         if let recorded = selection.cursor.recorded[source.source.id] {
             return SequenceRanges([(recorded + 1)...Int64.max - 1])
         }
-        return try ArrivedRanges(connection: connection).ranges(behind: selection.cursor, of: source.share.row)[
+        return try ArrivedRanges(connection: reader.connection).ranges(behind: selection.cursor, of: source.share.row)[
             source.share.row] ?? SequenceRanges()
     }
 
@@ -73,7 +73,7 @@ struct SpanScan: PieceReader {
         _ scanned: ScannedPart, of source: ScannedSource, without newcomers: SequenceRanges
     ) throws(WaybillError) -> ClosedPart? {
         guard scanned.opened != nil, scanned.closed != nil else { return nil }
-        let facts = try PartFacts(connection: connection).facts(of: scanned.sequence, in: source.share.row)
+        let facts = try PartFacts.all(of: scanned.sequence, in: source.share.row, reader.connection)
             .filter { !newcomers.contains($0.sequence) }
         guard var part = ClosedPart(redactor.redacted(facts), of: redactor.redacted(source.source), source.clock)
         else { return nil }
@@ -115,22 +115,14 @@ struct SpanScan: PieceReader {
         var root = opened.isJoined ? opened.transaction : opened.parent
         for _ in 0...ParentWalk.limit {
             guard let known = root, known.traceID != nil else { break }
-            let above = try connection.statement(
-                "SELECT p.parent FROM parts p WHERE p.guid = ? AND p.listed_us IS NOT NULL"
-            ).first(known) { row in row.optionalGUID(0) }
-            guard let above = above ?? nil else { return known }
+            guard let above = try reader.leader(of: known)?.parent else { return known }
             root = above
         }
         return opened.transaction
     }
 
     private func beginner(of transaction: GUID) throws(WaybillError) -> FactID? {
-        try connection.statement(
-            """
-            SELECT s.uuid, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
-            WHERE p.guid = ? AND p.listed_us IS NOT NULL AND NOT p.joined
-            """
-        ).first(transaction) { row in FactID(source: row.guid(0), sequence: row.int(1)) }
+        try reader.leader(of: transaction).flatMap { $0.isJoined ? nil : $0.id }
     }
 }
 
@@ -193,15 +185,7 @@ struct ClosedPart {
     /// Whether the part itself becomes a span, and not only exchanges that ended later.
     var isWanted = true
 
-    struct Entry<Content> {
-        var sequence: Int64
-        var atMicroseconds: Int64
-        var content: Content
-
-        init(_ fact: Fact, _ content: Content) {
-            (sequence, atMicroseconds, self.content) = (fact.sequence, fact.atMicroseconds, content)
-        }
-    }
+    typealias Entry<Content> = PartFacts.Entry<Content>
 
     struct Event {
         var entry: Entry<Fact.Event>
@@ -215,29 +199,18 @@ struct ClosedPart {
 
     /// Returns `nil` if the part is open, or if its transaction's ID is not a valid trace ID.
     init?(_ facts: Redacted<[Fact]>, of source: Redacted<SourceIdentity>, _ clock: WallClock) {
-        var (begin, end): (Entry<Fact.Opened>?, Entry<Fact.Closed>?)
-        var attributesSet: [Fact.AttributesSet] = []
-        var openings: [Entry<Fact.ExchangeOpened>] = []
-        var closings: [Int64: Entry<Fact.ExchangeClosed>] = [:]
-        for fact in facts.value {
-            switch fact.content {
-            case .opened(let content): begin = Entry(fact, content)
-            case .closed(let content): end = Entry(fact, content)
-            case .attributesSet(let content): attributesSet.append(content)
-            case .unknown: break
-            case .event(let content): events.append(Event(entry: Entry(fact, content)))
-            case .exchangeOpened(let content): openings.append(Entry(fact, content))
-            case .exchangeClosed(let content): closings[content.exchange] = Entry(fact, content)
-            }
+        let part = PartFacts(facts.value)
+        guard let opened = part.opened, let closed = part.closed, opened.content.transaction.traceID != nil else {
+            return nil
         }
-        guard let begin, let end, begin.content.transaction.traceID != nil else { return nil }
-        (self.source, root, opened, closed) = (source.value, begin.content.transaction, begin, end)
-        openedMicroseconds = clock.wall(begin.atMicroseconds)
+        (self.source, root, self.opened, self.closed) = (source.value, opened.content.transaction, opened, closed)
+        openedMicroseconds = clock.wall(opened.atMicroseconds)
         // The span has the attributes at its end.
-        for content in attributesSet { opened.content.attributes.apply(content) }
-        exchanges = openings.compactMap { opened in
-            closings[opened.sequence].map { Exchange(opened: opened, closed: $0) }
+        self.opened.content.attributes = part.attributes
+        for fact in part.all {
+            if case .event(let content) = fact.content { events.append(Event(entry: Entry(fact, content))) }
         }
+        exchanges = part.exchanges.compactMap { opened, closed in closed.map { Exchange(opened: opened, closed: $0) } }
     }
 
     var id: FactID { id(of: opened) }

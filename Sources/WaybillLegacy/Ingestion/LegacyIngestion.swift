@@ -103,7 +103,7 @@ struct LegacyIngestion {
         guard !parts.isEmpty else { return nil }
         var logs: Set<Log> = []
         for part in parts {
-            for fact in try PartFacts(connection: connection).facts(of: part.sequence, in: part.source) {
+            for fact in try PartFacts.all(of: part.sequence, in: part.source, connection) {
                 if case .event(let content) = fact.content { logs.insert(Log(content)) }
             }
         }

@@ -4,30 +4,26 @@ package import WaybillStore
 extension StoreReader {
     /// Returns the clock offsets of the transaction's sources, which add up along a chain of servers.
     package func clockAlignment(of id: GUID) throws(WaybillError) -> ClockAlignment? {
-        try read { () throws(WaybillError) in
-            let parts = try tiedParts(of: id)
-            guard let leader = parts.first(where: \.isLeader) else { return nil }
-            var offsets: [GUID: ClockAlignment.Offset] = [:]
-            var order: [GUID] = []
-            var rows = [leader.id: leader.source]
-            var waiting = parts.filter { $0.id != leader.id }
-            // A part is not aligned if its chain of causes does not lead to the leading part.
-            while let index = waiting.firstIndex(where: { part in part.cause.map { rows[$0.source] != nil } ?? false })
-            {
-                let part = waiting.remove(at: index)
-                guard rows[part.id] == nil, let cause = part.cause, let client = rows[cause.source],
-                    let offset = try offset(of: part, in: id, causedBy: cause, in: client)
-                else { continue }
-                let base = offsets[cause.source]
-                offsets[part.id] = ClockAlignment.Offset(
-                    source: part.id, microseconds: offset.microseconds.adding(base?.microseconds ?? 0),
-                    uncertaintyMicroseconds: offset.uncertaintyMicroseconds.adding(base?.uncertaintyMicroseconds ?? 0),
-                    sampleCount: min(offset.sampleCount, base?.sampleCount ?? .max))
-                rows[part.id] = part.source
-                order.append(part.id)
+        let parts = try tiedParts(of: id)
+        guard let leader = parts.first(where: \.isLeader) else { return nil }
+        var alignment = ClockAlignment(reference: leader.id, offsets: [])
+        var rows = [leader.id: leader.source]
+        var waiting = parts.filter { $0.id != leader.id }
+        // A part is not aligned if its chain of causes does not lead to the leading part.
+        while let index = waiting.firstIndex(where: { part in part.cause.map { rows[$0.source] != nil } ?? false }) {
+            let part = waiting.remove(at: index)
+            guard rows[part.id] == nil, let cause = part.cause, let client = rows[cause.source],
+                var offset = try offset(of: part, in: id, causedBy: cause, in: client)
+            else { continue }
+            if let base = alignment[cause.source] {
+                offset.microseconds = offset.microseconds.adding(base.microseconds)
+                offset.uncertaintyMicroseconds = offset.uncertaintyMicroseconds.adding(base.uncertaintyMicroseconds)
+                offset.sampleCount = min(offset.sampleCount, base.sampleCount)
             }
-            return ClockAlignment(reference: leader.id, offsets: order.compactMap { offsets[$0] })
+            alignment.offsets.append(offset)
+            rows[part.id] = part.source
         }
+        return alignment
     }
 
     private struct TiedPart {

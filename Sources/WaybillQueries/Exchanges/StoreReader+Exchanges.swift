@@ -139,13 +139,9 @@ final class ExchangeRows {
     private static func record(_ row: Row, _ clock: WallClock) -> ExchangeRecord? {
         let rest = row.dropFirst(19)
         let source = TransactionRecord.Source(rest)
-        let closed = row.isNull(8) ? nil : FactRowReader.exchangeClosed(row.dropFirst(8))
-        guard
-            let exchange = TransactionRecord.Exchange(
-                FactRowReader.exchangeOpened(row), closed: closed, source: source.id, clock: clock)
-        else {
-            return nil
-        }
+        let closed = row.isNull(8) ? [] : [FactRowReader.exchangeClosed(row.dropFirst(8))]
+        guard let facts = PartFacts([FactRowReader.exchangeOpened(row)] + closed).exchanges.first else { return nil }
+        let exchange = TransactionRecord.Exchange(facts, source: source.id, clock: clock)
         let transaction = rest.optionalGUID(8)
         return ExchangeRecord(
             exchange: exchange,
@@ -153,39 +149,5 @@ final class ExchangeRows {
                 exchange.state, isMocked: exchange.transfer.isMocked, hasSourceEnded: rest.bool(7)),
             source: source, transaction: transaction, useCase: transaction.map { _ in rest.int(9) },
             useCaseName: transaction.map { _ in rest.text(10) })
-    }
-}
-
-extension TransactionRecord.Exchange {
-    /// All times use the clock anchor of the opening: durations are right even if the wall clock was set meanwhile.
-    init?(_ fact: Fact, closed: Fact?, source: GUID, clock: WallClock) {
-        guard case .exchangeOpened(let opened) = fact.content else { return nil }
-        var closing: Fact.ExchangeClosed?
-        if case .exchangeClosed(let content) = closed?.content { closing = content }
-        let offset = clock.offset(at: fact.atMicroseconds)
-        let wall = { (at: Int64) in at.adding(offset) }
-        self.init(
-            id: FactID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
-            method: opened.method,
-            url: opened.url,
-            state: closing?.state, status: closing?.status, openedMicroseconds: wall(fact.atMicroseconds),
-            firstByteMicroseconds: closing?.firstByteAtMicroseconds.map(wall),
-            closedMicroseconds: closed.map { wall($0.atMicroseconds) },
-            sentByteCount: closing?.sentByteCount, receivedByteCount: closing?.receivedByteCount,
-            requestHeaderFields: opened.headerFields,
-            responseHeaderFields: closing?.headerFields ?? [], error: closing?.error,
-            transfer: closing?.transfer.timed(by: wall) ?? Fact.Transfer())
-    }
-}
-
-extension Fact.Transfer {
-    package func timed(by clock: (Int64) -> Int64) -> Self {
-        var transfer = self
-        transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
-        for index in redirects.indices {
-            transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds)
-        }
-        transfer.webSocket = webSocket?.timed(by: clock)
-        return transfer
     }
 }

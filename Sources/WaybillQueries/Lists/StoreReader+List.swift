@@ -161,28 +161,31 @@ extension StoreReader {
         WHERE p.guid = ?1 AND \(SQL.hasFailed("l")))
         """
 
-    /// Returns the opening of the leading part; `nil` without one.
-    package func leader(of transaction: GUID) throws(WaybillError) -> FactID? {
+    /// Returns the leading part; `nil` without one.
+    package func leader(of transaction: GUID) throws(WaybillError) -> (
+        row: Int64, id: FactID, isJoined: Bool, parent: GUID?
+    )? {
         try connection.statement(
-            "SELECT s.uuid, p.sequence FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ? AND p.listed_us IS NOT NULL"
-        ).first(transaction) { row in FactID(source: row.guid(0), sequence: row.int(1)) }
+            """
+            SELECT p.source, s.uuid, p.sequence, p.joined, p.parent FROM parts p JOIN sources s ON s.id = p.source \
+            WHERE p.guid = ? AND p.listed_us IS NOT NULL
+            """
+        ).first(transaction) { row in
+            (row.int(0), FactID(source: row.guid(1), sequence: row.int(2)), row.bool(3), row.optionalGUID(4))
+        }
     }
 
     package func neighbors(
         of transaction: GUID, now wall: Int64
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
         try read { () throws(WaybillError) in
-            let place = try connection.statement(
-                "SELECT source, sequence, joined FROM parts WHERE guid = ? AND listed_us IS NOT NULL"
-            )
-            .first(transaction) { row in (source: row.int(0), sequence: row.int(1), joined: row.int(2)) }
-            guard let place else { return (nil, nil) }
+            guard let leader = try leader(of: transaction) else { return (nil, nil) }
             func neighbor(_ condition: String) throws(WaybillError) -> TransactionSummary? {
-                let leader = try connection.statement(
+                let sequence = try connection.statement(
                     "SELECT sequence FROM parts WHERE source = ? AND listed_us IS NOT NULL AND joined = ? AND guid <> ? AND \(condition) LIMIT 1"
-                ).first(place.source, place.joined, transaction, place.sequence) { row in row.int(0) }
-                guard let leader else { return nil }
-                return try summary(leader: leader, of: place.source, now: wall)
+                ).first(leader.row, leader.isJoined, transaction, leader.id.sequence) { row in row.int(0) }
+                guard let sequence else { return nil }
+                return try summary(leader: sequence, of: leader.row, now: wall)
             }
             return (try neighbor("sequence < ? ORDER BY sequence DESC"), try neighbor("sequence > ? ORDER BY sequence"))
         }

@@ -119,7 +119,7 @@ extension StoreReader {
                 list.add(
                     begun: leader.listed, hasFailed: ended?.hasFailed == true, ended?.error, to: place, in: zone)
             }
-            for id in rows { list.sources[id] = try leader(of: id)?.source }
+            for id in rows { list.sources[id] = try leader(of: id)?.id.source }
             return list
         }
     }

@@ -63,13 +63,12 @@ extension ClockAlignment {
         let moves = Dictionary(offsets.map { ($0.source, $0.microseconds) }) { first, _ in first }
         var aligned = record
         for index in aligned.parts.indices {
-            guard let move = moves[aligned.parts[index].id.source] else { continue }
+            let move = moves[aligned.parts[index].id.source] ?? 0
             aligned.parts[index].openedMicroseconds.move(move)
             aligned.parts[index].closedMicroseconds?.move(move)
         }
         for index in aligned.exchanges.indices {
-            guard let move = moves[aligned.exchanges[index].id.source] else { continue }
-            aligned.exchanges[index].move(microseconds: move)
+            aligned.exchanges[index].move(microseconds: moves[aligned.exchanges[index].id.source] ?? 0)
         }
         aligned.exchanges.sort(by: TransactionRecord.Exchange.precedes)
         for index in aligned.timeline.indices {
@@ -77,8 +76,8 @@ extension ClockAlignment {
         }
         aligned.timeline.putInOrder()
         for (index, child) in (aligned.family?.below ?? []).enumerated() {
-            guard let source = child.parentPart?.source, let move = moves[source] else { continue }
-            aligned.family?.below[index].begunMicroseconds.move(move)
+            let source = child.parentPart?.source
+            aligned.family?.below[index].begunMicroseconds.move(source.flatMap { moves[$0] } ?? 0)
         }
         aligned.clocks = self
         for index in offsets.indices { aligned.clocks?.offsets[index].microseconds = 0 }
@@ -108,9 +107,7 @@ extension TransactionRecord.Exchange {
         openedMicroseconds.move(microseconds)
         firstByteMicroseconds?.move(microseconds)
         closedMicroseconds?.move(microseconds)
-        transfer.sentAtMicroseconds?.move(microseconds)
-        for index in transfer.redirects.indices { transfer.redirects[index].atMicroseconds.move(microseconds) }
-        transfer.webSocket = transfer.webSocket?.timed { $0.adding(microseconds) }
+        transfer = transfer.timed { $0.adding(microseconds) }
     }
 }
 

@@ -7,19 +7,18 @@ extension StoreReader {
     {
         try read { () throws(WaybillError) in
             let shares = try shares(of: id)
-            guard let leader = shares.first(where: \.isLeader),
+            guard let leader = shares.first, leader.isLeader,
                 let summary = try summary(leader: leader.id.sequence, of: leader.row, now: wall)
             else { return nil }
             let lastActivity = try connection.integer("SELECT \(SQL.lastActivity(guid: "?1"))", id)
-            let sorted = shares.sorted(by: PartShare.precedes)
-            let timeline = Timeline(shares: sorted, names: names ?? NameTable(connection))
+            let timeline = Timeline(shares: shares, names: names ?? NameTable(connection))
             var sources: [TransactionRecord.Source] = []
-            for share in sorted where !sources.contains(where: { $0.id == share.source.id }) {
+            for share in shares where !sources.contains(where: { $0.id == share.source.id }) {
                 sources.append(share.source)
             }
             return TransactionRecord(
                 summary: summary, sources: sources,
-                parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
+                parts: shares.map { $0.record(lastActivity: lastActivity, now: wall) },
                 timeline: try timeline.entries(), exchanges: timeline.exchanges(),
                 clocks: sources.count > 1 ? try clockAlignment(of: id) : nil,
                 family: try family(of: summary, now: wall))
@@ -27,34 +26,37 @@ extension StoreReader {
     }
 
     private func shares(of transaction: GUID) throws(WaybillError) -> [PartShare] {
-        var shares = try connection.statement(
+        let parts = try connection.statement(
             """
             SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, \(TransactionRecord.Source.columns) \
             FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
             """
         ).rows(transaction) { row in
-            let source = TransactionRecord.Source(row.dropFirst(4))
-            return PartShare(
-                row: row.int(0), id: FactID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
-                storedOutcome: row.int(3),
-                source: source)
+            (
+                row: row.int(0) as Int64, sequence: row.int(1) as Int64, isLeader: row.bool(2),
+                outcome: row.int(3) as Int,
+                source: TransactionRecord.Source(row.dropFirst(4))
+            )
         }
-        for index in shares.indices {
-            shares[index].clock = try WallClock(of: shares[index].row, connection)
-            shares[index].facts = try PartFacts(connection: connection).facts(
-                of: shares[index].id.sequence, in: shares[index].row)
+        var shares: [PartShare] = []
+        for part in parts {
+            let facts = PartFacts(try PartFacts.all(of: part.sequence, in: part.row, connection))
+            guard let opened = facts.opened else { continue }
+            shares.append(
+                PartShare(
+                    row: part.row, isLeader: part.isLeader, storedOutcome: part.outcome, source: part.source,
+                    clock: try WallClock(of: part.row, connection), facts: facts, opened: opened))
         }
-        try findCauses(of: &shares, in: transaction)
-        return shares
+        try findCauses(of: shares, in: transaction)
+        return shares.sorted(by: PartShare.precedes)
     }
 
     /// A part joined by W3C Trace Context alone knows only a span, which a later exchange may have.
-    private func findCauses(of shares: inout [PartShare], in transaction: GUID) throws(WaybillError) {
-        let told = shares.map(\.toldCause)
-        let wanted = Set(told.compactMap(\.self))
-        guard !wanted.isEmpty else { return }
-        let exchanges = try SpanCauses(connection).exchanges(of: transaction, wanted)
-        for index in shares.indices { shares[index].foundCause = told[index].flatMap { exchanges[$0] } }
+    private func findCauses(of shares: [PartShare], in transaction: GUID) throws(WaybillError) {
+        let waiting = shares.filter { $0.cause == nil && $0.toldCause != nil }
+        guard !waiting.isEmpty else { return }
+        let exchanges = try SpanCauses(connection).exchanges(of: transaction, Set(waiting.compactMap(\.toldCause)))
+        for share in waiting { share.cause = share.toldCause.flatMap { exchanges[$0] } }
     }
 }
 
@@ -68,56 +70,41 @@ extension TransactionRecord.Source {
     }
 }
 
-struct PartShare {
-    var row: Int64
-    var id: FactID
-    var isLeader: Bool
-    var storedOutcome: Int
-    var source: TransactionRecord.Source
-    var clock = WallClock([])
-    var facts: [Fact] = []
-    var foundCause: FactID?
+/// A class, because a copy for each fact takes longer than its entry.
+final class PartShare {
+    let row: Int64
+    let id: FactID
+    let isLeader: Bool
+    let source: TransactionRecord.Source
+    let clock: WallClock
+    let facts: PartFacts
+    let opened: PartFacts.Entry<Fact.Opened>
+    var cause: FactID?
+    private let storedOutcome: Int
 
-    var toldCause: SpanID? {
-        guard let opened, opened.isJoined, opened.cause == nil,
-            case .string(let text)? = opened.attributes[TraceParent.fieldName]
-        else { return nil }
-        return TraceParent(parsing: text)?.parent
+    init(
+        row: Int64, isLeader: Bool, storedOutcome: Int, source: TransactionRecord.Source, clock: WallClock,
+        facts: PartFacts, opened: PartFacts.Entry<Fact.Opened>
+    ) {
+        (self.row, self.isLeader, self.storedOutcome, self.source) = (row, isLeader, storedOutcome, source)
+        (self.clock, self.facts, self.opened, cause) = (clock, facts, opened, opened.content.cause)
+        id = FactID(source: source.id, sequence: opened.sequence)
     }
 
-    var opened: Fact.Opened? {
-        for fact in facts { if case .opened(let opened) = fact.content { return opened } }
-        return nil
-    }
+    var toldCause: SpanID? { opened.content.traceParent?.parent }
 
-    private var attributes: Attributes {
-        facts.reduce(into: [:]) { attributes, fact in
-            switch fact.content {
-            case .opened(let opened): attributes = opened.attributes
-            case .attributesSet(let content): attributes.apply(content)
-            case .event, .closed, .exchangeOpened, .exchangeClosed, .unknown: break
-            }
-        }
-    }
-
-    private var openedAt: Int64 { facts.first { $0.sequence == id.sequence }?.atMicroseconds ?? 0 }
-    var begun: Int64 { facts.isEmpty ? 0 : clock.wall(openedAt) }
-
-    var closing: (fact: Fact, content: Fact.Closed)? {
-        for fact in facts { if case .closed(let closed) = fact.content { return (fact, closed) } }
-        return nil
-    }
+    private var begun: Int64 { clock.wall(opened.atMicroseconds) }
 
     /// Both times use the clock anchor of the opening: the duration is right even if the wall clock was set meanwhile.
     func record(lastActivity: Int64, now wall: Int64) -> TransactionRecord.Part {
-        let timeout = opened?.timeoutMicroseconds ?? 0
-        let offset = clock.offset(at: openedAt)
+        let offset = clock.offset(at: opened.atMicroseconds)
         return TransactionRecord.Part(
-            id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause ?? foundCause, openedMicroseconds: begun,
-            closedMicroseconds: closing.map { $0.fact.atMicroseconds.adding(offset) },
-            outcome: TransactionOutcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall),
-            error: closing?.content.error,
-            attributes: attributes)
+            id: id, isJoined: opened.content.isJoined, cause: cause, openedMicroseconds: begun,
+            closedMicroseconds: facts.closed.map { $0.atMicroseconds.adding(offset) },
+            outcome: TransactionOutcome(
+                stored: storedOutcome, lastActivity: lastActivity, timeout: opened.content.timeoutMicroseconds,
+                now: wall),
+            error: facts.closed?.content.error, attributes: facts.attributes)
     }
 
     static func precedes(_ left: PartShare, _ right: PartShare) -> Bool {
@@ -133,7 +120,9 @@ extension StoreReader {
         var met: Set<GUID> = [summary.id]
         var family = TransactionRecord.Family(above: [], below: [])
         var next = summary.parent
-        while let id = next, met.insert(id).inserted, let above = try self.summary(of: id, now: wall) {
+        while let id = next, met.insert(id).inserted, let leader = try leader(of: id),
+            let above = try self.summary(leader: leader.id.sequence, of: leader.row, now: wall)
+        {
             guard family.above.count < ParentWalk.limit else {
                 family.isCut = true
                 break
@@ -164,14 +153,6 @@ extension StoreReader {
         family.below = ParentWalk.inOrder(children, below: summary.id)
         return family.above.isEmpty && family.below.isEmpty ? nil : family
     }
-
-    private func summary(of transaction: GUID, now wall: Int64) throws(WaybillError) -> TransactionSummary? {
-        let leader = try connection.statement(
-            "SELECT p.source, p.sequence FROM parts p WHERE p.guid = ? AND p.listed_us IS NOT NULL"
-        ).first(transaction) { row in (source: row.int(0), sequence: row.int(1)) }
-        guard let leader else { return nil }
-        return try summary(leader: leader.sequence, of: leader.source, now: wall)
-    }
 }
 
 package enum ParentWalk {
@@ -184,11 +165,41 @@ package enum ParentWalk {
 }
 
 package struct PartFacts {
-    let connection: Connection
+    package let all: [Fact]
+    package private(set) var opened: Entry<Fact.Opened>?
+    package private(set) var closed: Entry<Fact.Closed>?
+    package private(set) var attributes: Attributes = [:]
+    package private(set) var exchanges: [Exchange] = []
 
-    package init(connection: Connection) { self.connection = connection }
+    package typealias Exchange = (opened: Entry<Fact.ExchangeOpened>, closed: Entry<Fact.ExchangeClosed>?)
 
-    package func facts(of part: Int64, in source: Int64) throws(WaybillError) -> [Fact] {
+    package struct Entry<Content> {
+        package let sequence, part, atMicroseconds: Int64
+        package var content: Content
+
+        package init(_ fact: Fact, _ content: Content) {
+            (sequence, part, atMicroseconds, self.content) = (fact.sequence, fact.part, fact.atMicroseconds, content)
+        }
+    }
+
+    /// - Parameter facts: Sorted by sequence.
+    package init(_ facts: [Fact]) {
+        all = facts
+        var closings: [Int64: Entry<Fact.ExchangeClosed>] = [:]
+        for fact in facts {
+            switch fact.content {
+            case .opened(let content): (opened, attributes) = (Entry(fact, content), content.attributes)
+            case .attributesSet(let content): attributes.apply(content)
+            case .closed(let content): closed = Entry(fact, content)
+            case .exchangeOpened(let content): exchanges.append((Entry(fact, content), nil))
+            case .exchangeClosed(let content): closings[content.exchange] = Entry(fact, content)
+            case .event, .unknown: break
+            }
+        }
+        for index in exchanges.indices { exchanges[index].closed = closings[exchanges[index].opened.sequence] }
+    }
+
+    package static func all(of part: Int64, in source: Int64, _ connection: Connection) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
             try connection.statement(sql).forEachRow(source, part) { row in facts.append(fact(row)) }
@@ -215,4 +226,42 @@ package struct PartFacts {
             FactRowReader.exchangeClosed
         ),
     ]
+}
+
+extension Fact.Opened {
+    /// The trace context of a joined part's request.
+    package var traceParent: TraceParent? {
+        guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
+        return TraceParent(parsing: text)
+    }
+}
+
+extension TransactionRecord.Exchange {
+    /// All times use the clock anchor of the opening: durations are right even if the wall clock was set meanwhile.
+    init(_ facts: PartFacts.Exchange, source: GUID, clock: WallClock) {
+        let (opened, closed) = (facts.opened.content, facts.closed?.content)
+        let offset = clock.offset(at: facts.opened.atMicroseconds)
+        let wall = { (at: Int64) in at.adding(offset) }
+        self.init(
+            id: FactID(source: source, sequence: facts.opened.sequence), part: facts.opened.part, role: opened.role,
+            method: opened.method, url: opened.url, state: closed?.state, status: closed?.status,
+            openedMicroseconds: wall(facts.opened.atMicroseconds),
+            firstByteMicroseconds: closed?.firstByteAtMicroseconds.map(wall),
+            closedMicroseconds: facts.closed.map { wall($0.atMicroseconds) },
+            sentByteCount: closed?.sentByteCount, receivedByteCount: closed?.receivedByteCount,
+            requestHeaderFields: opened.headerFields, responseHeaderFields: closed?.headerFields ?? [],
+            error: closed?.error, transfer: closed?.transfer.timed(by: wall) ?? Fact.Transfer())
+    }
+}
+
+extension Fact.Transfer {
+    package func timed(by clock: (Int64) -> Int64) -> Self {
+        var transfer = self
+        transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
+        for index in redirects.indices {
+            transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds)
+        }
+        transfer.webSocket = webSocket?.timed(by: clock)
+        return transfer
+    }
 }

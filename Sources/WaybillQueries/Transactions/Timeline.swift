@@ -9,37 +9,28 @@ struct Timeline {
         var entries: [TransactionRecord.Entry] = []
         let sources = Dictionary(grouping: shares, by: \.id.source)
         for (_, ofSource) in sources {
-            let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
+            let facts = ofSource.flatMap { share in share.facts.all.map { (share, $0) } }
                 .sorted { ($0.1.atMicroseconds, $0.1.sequence) < ($1.1.atMicroseconds, $1.1.sequence) }
-            for (frame, fact) in facts { entries.append(try entry(for: fact, in: frame)) }
+            for (share, fact) in facts { entries.append(try entry(for: fact, in: share)) }
         }
         if sources.count > 1 { entries.putInOrder() }
         return entries
     }
 
     func exchanges() -> [TransactionRecord.Exchange] {
-        shares.flatMap(exchanges).sorted(by: TransactionRecord.Exchange.precedes)
-    }
-
-    /// The context of a part's facts. It is a class, because a copy per fact takes longer than its entry.
-    private final class Frame {
-        let share: PartShare
-        let useCase: Int
-        let closing: Int64?
-
-        init(_ share: PartShare) {
-            self.share = share
-            useCase = share.opened?.useCase ?? -1
-            closing = share.closing?.fact.sequence
+        let exchanges = shares.flatMap { share in
+            share.facts.exchanges.map {
+                TransactionRecord.Exchange($0, source: share.id.source, clock: share.clock)
+            }
         }
+        return exchanges.sorted(by: TransactionRecord.Exchange.precedes)
     }
 
-    private func entry(for fact: Fact, in frame: Frame) throws(WaybillError) -> TransactionRecord.Entry {
-        let share = frame.share
+    private func entry(for fact: Fact, in share: PartShare) throws(WaybillError) -> TransactionRecord.Entry {
         var entry = TransactionRecord.Entry(
             id: FactID(source: share.id.source, sequence: fact.sequence), kind: .begun, part: share.id.sequence,
             timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "",
-            isLate: frame.closing.map { fact.sequence > $0 } ?? false)
+            isLate: share.facts.closed.map { fact.sequence > $0.sequence } ?? false)
         switch fact.content {
         case .opened(let content):
             entry.kind = content.isJoined ? .joined : .begun
@@ -48,7 +39,7 @@ struct Timeline {
         case .event(let content):
             entry.kind = .event
             entry.label = try names.event(
-                content.code, of: frame.useCase, source: share.source.id, app: share.source.app,
+                content.code, of: share.opened.content.useCase, source: share.source.id, app: share.source.app,
                 version: share.source.appVersion)
             entry.code = content.code
             entry.error = content.error
@@ -76,16 +67,5 @@ struct Timeline {
             entry.exchange = FactID(source: share.id.source, sequence: content.exchange)
         }
         return entry
-    }
-
-    private func exchanges(of share: PartShare) -> [TransactionRecord.Exchange] {
-        var closings: [Int64: Fact] = [:]
-        for fact in share.facts {
-            if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = fact }
-        }
-        return share.facts.compactMap { fact in
-            TransactionRecord.Exchange(
-                fact, closed: closings[fact.sequence], source: share.id.source, clock: share.clock)
-        }
     }
 }

@@ -37,7 +37,7 @@ extension Store {
             row.int(0)
         }
         var facts: [Fact] = []
-        for part in parts { facts += try PartFacts(connection: connection).facts(of: part, in: row.id) }
+        for part in parts { facts += try PartFacts.all(of: part, in: row.id, connection) }
         return facts.sorted { $0.sequence < $1.sequence }
     }
 
