@@ -133,18 +133,7 @@ extension BrowsableStore {
         let now = clock.wallMicroseconds()
         return try await read(.details(sources, limits)) { reader in
             var details: [GUID: SourceDetails] = [:]
-            for id in sources {
-                guard let record = try reader.source(id) else { continue }
-                let isWhole = limits.transactions > 0
-                let latestFact = isWhole || record.heardMicroseconds == nil ? try reader.latestFact(of: id) : nil
-                details[id] = SourceDetails(
-                    clocks: try reader.clocks(of: id, others: limits.clocks),
-                    gaps: try reader.times(of: record.gaps.prefix(limits.gaps), in: id),
-                    transactions: isWhole
-                        ? try reader.latestTransactions(of: id, limit: limits.transactions, now: now) : [],
-                    latestFact: latestFact.map(Date.init(microseconds:)),
-                    firstArrival: isWhole ? try reader.firstArrival(of: id).map(Date.init(microseconds:)) : nil)
-            }
+            for id in sources { details[id] = try reader.details(of: id, upTo: limits, now: now) }
             return details
         }
     }
@@ -178,8 +167,8 @@ extension BrowsableStore {
         try await read(.names) { reader in try reader.nameConflictCount() }
     }
 
-    package func firstStarts() async throws -> [AppVersion: Date] {
-        try await read(.sources) { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
+    package func firstStarts() async throws -> [AppVersion: Int64] {
+        try await read(.sources) { reader in try reader.firstStarts() }
     }
 
     package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
@@ -273,19 +262,22 @@ extension StoreReader {
     }
 }
 
+/// Times are in microseconds since 1970.
 package struct SourceDetails: Sendable {
     package var clocks: SourceClocks?
-    package var gaps: [GapTime]
-    package var transactions: [TransactionSummary]
+    package var gaps: [GapTime] = []
+    package var transactions: [TransactionSummary] = []
     /// `nil` without a fact. For received sources, only with transactions.
-    package var latestFact: Date?
+    package var latestFact: Int64?
     /// `nil` for the store's own sources, and without transactions.
-    package var firstArrival: Date?
+    package var firstArrival: Int64?
+
+    package init() {}
 
     package struct GapTime: Hashable, Sendable {
         package var gap: SourceRecord.Gap
-        package var after: Date?
-        package var before: Date?
+        package var after: Int64?
+        package var before: Int64?
     }
 
     package struct Limits: Sendable, Hashable {

@@ -196,7 +196,7 @@ extension InspectedStore {
         let names = ChangedNames(
             conflicts, count: try await store.nameConflictCount(),
             useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
-            starts: conflicts.isEmpty ? [:] : try await store.firstStarts().mapValues(\.microseconds))
+            starts: conflicts.isEmpty ? [:] : try await store.firstStarts())
         let page = DeliveryPage(
             redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names),
             in: frame)

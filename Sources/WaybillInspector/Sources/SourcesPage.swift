@@ -75,7 +75,7 @@ struct SourcesPage {
     }
 
     private func seen(_ record: SourceRecord) -> Int64? {
-        record.heardMicroseconds ?? details.value[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds
+        record.heardMicroseconds ?? details.value[record.id]?.latestFact ?? record.startedMicroseconds
     }
 }
 
@@ -117,9 +117,9 @@ struct SourcePage {
             ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
             isOwn
                 ? ("Facts", "\(record.ledger.recorded)")
-                : ("First set", details.firstArrival.map { time($0.microseconds) } ?? ""),
+                : ("First set", details.firstArrival.map(time) ?? ""),
             record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store"),
-            ("Latest fact", details.latestFact.map { time($0.microseconds) } ?? "none"),
+            ("Latest fact", details.latestFact.map(time) ?? "none"),
             ("Source", "\(record.id.description)"), ("Transactions", ValueMenu.session(record.id, links).html),
             ("Installation", record.installation.map { ValueMenu.installation($0, links).html } ?? ""),
         ]
@@ -171,7 +171,7 @@ struct SourcePage {
     }
 
     private func about(_ gap: SourceDetails.GapTime) -> HTML {
-        switch (gap.after?.microseconds, gap.before?.microseconds) {
+        switch (gap.after, gap.before) {
         case (let after?, let before?): "\(time(after)) to \(time(before))"
         case (let after?, nil): "after \(time(after))"
         case (nil, let before?): "before \(time(before))"

@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillStore
+import WaybillStore
 
 package struct SourceClocks: Hashable, Sendable {
     package var anchors: [ClockAnchor]
@@ -39,15 +39,7 @@ extension SourceClocks {
 }
 
 extension StoreReader {
-    package func clocks(of id: GUID, others limit: Int) throws(WaybillError) -> SourceClocks? {
-        try read { () throws(WaybillError) in
-            guard let row = try row(of: id) else { return nil }
-            return SourceClocks(
-                anchors: try WallClock(of: row, connection).anchors, others: try others(of: row, id, limit: limit))
-        }
-    }
-
-    private func others(of row: Int64, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
+    func others(of row: Int64, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
         let met = try connection.statement(
             """
             SELECT p.guid, \(TransactionRecord.Source.columns) FROM (SELECT guid, sequence FROM parts \

@@ -1,28 +1,42 @@
-import Foundation
 package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    /// Returns the approximate times of missing facts, from neighbors in the same part and from the next part.
-    package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [SourceDetails
-        .GapTime]
-    {
+    package func details(
+        of id: GUID, upTo limits: SourceDetails.Limits, now wall: Int64
+    ) throws(WaybillError) -> SourceDetails? {
         try read { () throws(WaybillError) in
-            guard let row = try row(of: source) else { return [] }
+            guard let record = try source(id), let row = try row(of: id) else { return nil }
             let clock = try WallClock(of: row, connection)
-            let statement = try connection.statement(Self.around)
-            var times: [SourceDetails.GapTime] = []
-            for gap in gaps {
-                let around = try statement.first(row, gap.first, gap.last) { row in
-                    (after: row.optionalInt(0), before: row.optionalInt(1))
-                }
-                times.append(
-                    SourceDetails.GapTime(
-                        gap: gap, after: (around?.after).map { Date(microseconds: clock.wall($0)) },
-                        before: (around?.before).map { Date(microseconds: clock.wall($0)) }))
-            }
-            return times
+            var details = SourceDetails()
+            details.clocks = SourceClocks(
+                anchors: clock.anchors, others: try others(of: row, id, limit: limits.clocks))
+            details.gaps = try times(of: record.gaps.prefix(limits.gaps), in: row, clock)
+            let isWhole = limits.transactions > 0
+            if isWhole || record.heardMicroseconds == nil { details.latestFact = try latestFact(of: row, clock) }
+            guard isWhole else { return details }
+            details.transactions = try latestTransactions(of: row, limit: limits.transactions, now: wall)
+            details.firstArrival =
+                try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?")
+                .first(row) { row in row.optionalInt(0) } ?? nil
+            return details
         }
+    }
+
+    /// Returns the approximate times of missing facts, from neighbors in the same part and from the next part.
+    func times(
+        of gaps: some Sequence<SourceRecord.Gap>, in row: Int64, _ clock: WallClock
+    ) throws(WaybillError) -> [SourceDetails.GapTime] {
+        let statement = try connection.statement(Self.around)
+        var times: [SourceDetails.GapTime] = []
+        for gap in gaps {
+            let around = try statement.first(row, gap.first, gap.last) { row in
+                SourceDetails.GapTime(
+                    gap: gap, after: row.optionalInt(0).map(clock.wall), before: row.optionalInt(1).map(clock.wall))
+            }
+            if let around { times.append(around) }
+        }
+        return times
     }
 
     /// `?2` and `?3` are the ends of the gap. The missing facts are probably in the part before it.
@@ -42,42 +56,28 @@ extension StoreReader {
         \(Int64.max))
         """
 
-    package func latestFact(of source: GUID) throws(WaybillError) -> Int64? {
-        try read { () throws(WaybillError) in
-            guard let row = try row(of: source) else { return nil }
-            let latest =
-                try connection.statement(
-                    """
-                    SELECT max(at) FROM (SELECT max(last_at_us) AS at FROM (SELECT last_at_us FROM parts WHERE source = ?1 \
-                    ORDER BY sequence DESC LIMIT 100) UNION ALL SELECT max(at_us) FROM exchanges WHERE source = ?1 AND method IS NOT NULL)
-                    """
-                ).first(row) { row in row.optionalInt(0) } ?? nil
-            return try latest.map { (time) throws(WaybillError) in try WallClock(of: row, connection).wall(time) }
-        }
+    private func latestFact(of row: Int64, _ clock: WallClock) throws(WaybillError) -> Int64? {
+        let latest =
+            try connection.statement(
+                """
+                SELECT max(at) FROM (SELECT max(last_at_us) AS at FROM (SELECT last_at_us FROM parts WHERE source = ?1 \
+                ORDER BY sequence DESC LIMIT 100) UNION ALL SELECT max(at_us) FROM exchanges WHERE source = ?1 AND method IS NOT NULL)
+                """
+            ).first(row) { row in row.optionalInt(0) } ?? nil
+        return latest.map(clock.wall)
     }
 
-    package func firstArrival(of source: GUID) throws(WaybillError) -> Int64? {
-        guard let row = try row(of: source) else { return nil }
-        return try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?").first(row) { row in
-            row.optionalInt(0)
-        }
-            ?? nil
-    }
-
-    package func latestTransactions(of source: GUID, limit: Int, now wall: Int64) throws(WaybillError)
-        -> [TransactionSummary]
-    {
-        try read { () throws(WaybillError) in
-            guard let row = try row(of: source) else { return [] }
-            let leaders = try connection.statement(
-                """
-                SELECT l.source, l.sequence FROM (SELECT guid, sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
-                ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts l ON l.guid = p.guid AND l.listed_us IS NOT NULL \
-                GROUP BY l.source, l.sequence ORDER BY max(p.sequence) DESC
-                """
-            ).rows(row, limit) { row in ListCursor(listed: 0, source: row.int(0), sequence: row.int(1)) }
-            return try summaries(of: leaders, now: wall)
-        }
+    private func latestTransactions(
+        of row: Int64, limit: Int, now wall: Int64
+    ) throws(WaybillError) -> [TransactionSummary] {
+        let leaders = try connection.statement(
+            """
+            SELECT l.source, l.sequence FROM (SELECT guid, sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
+            ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts l ON l.guid = p.guid AND l.listed_us IS NOT NULL \
+            GROUP BY l.source, l.sequence ORDER BY max(p.sequence) DESC
+            """
+        ).rows(row, limit) { row in ListCursor(listed: 0, source: row.int(0), sequence: row.int(1)) }
+        return try summaries(of: leaders, now: wall)
     }
 
     func row(of source: GUID) throws(WaybillError) -> Int64? {

@@ -9,16 +9,14 @@ extension StoreReader {
     package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError)
         -> RecordPage<SourceRecord>
     {
-        var place: SourceList.Cursor?
-        if let cursor { place = try SourceList.Cursor(cursor, filter.order) }
+        let list = try filter.list(after: cursor, limit: limit + 1)
         return try read { () throws(WaybillError) in
-            let found = try records(SourceList(filter, after: place, limit: limit + 1))
+            let found = try records(list.sql, list.arguments)
             let shown = found.prefix(limit)
             let last = found.count > limit ? shown.last : nil
-            let next = last.map {
-                SourceList.Cursor(row: $0.row, heard: $0.record.heardMicroseconds).text(filter.order)
-            }
-            return RecordPage(rows: try counted(shown), next: next)
+            return RecordPage(
+                rows: try counted(shown),
+                next: last.map { filter.cursor(row: $0.row, heard: $0.record.heardMicroseconds) })
         }
     }
 
@@ -51,11 +49,7 @@ extension StoreReader {
 
     /// Call this within a read that sees one state of the store.
     func sourceRecords() throws(WaybillError) -> [SourceRecord] {
-        try counted(records(SourceList(SourceFilter(), after: nil, limit: -1))[...])
-    }
-
-    private func records(_ list: SourceList) throws(WaybillError) -> [(row: Int64, record: SourceRecord)] {
-        try records(list.sql, list.arguments)
+        try counted(records("ORDER BY id", [])[...])
     }
 
     private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(
@@ -125,61 +119,54 @@ package struct SourceFilter: Hashable, Sendable {
 }
 
 /// Without an index by last arrival, scanning a hundred thousand rows takes about ten milliseconds.
-struct SourceList {
-    private(set) var sql: String
-    private(set) var arguments: [any SQLValue] = []
-
+extension SourceFilter {
     /// The store's own sources sort as arriving now.
     private static let heard = "ifnull(heard_us, \(Int64.max))"
-    private static let text =
+    private static let searched =
         "(app || ' ' || app_version || ' ' || device || ' ' || os || ' ' || os_version || ' ' || \(SQL.text(guid: "uuid")))"
 
-    init(_ filter: SourceFilter, after cursor: Cursor?, limit: Int) {
+    fileprivate func list(
+        after cursor: String?, limit: Int
+    ) throws(WaybillError) -> (sql: String, arguments: [any SQLValue]) {
         var conditions = ["1"]
         var arguments: [any SQLValue] = []
         func argument(_ value: any SQLValue) -> String {
             arguments.append(value)
             return "?\(arguments.count)"
         }
-        if let app = filter.app { conditions.append("app = \(argument(app))") }
-        for word in (filter.text ?? "").split(separator: " ") {
-            conditions.append("\(Self.text) LIKE \(argument(SQL.pattern(containing: String(word)))) ESCAPE '\\'")
+        if let app { conditions.append("app = \(argument(app))") }
+        for word in (text ?? "").split(separator: " ") {
+            conditions.append("\(Self.searched) LIKE \(argument(SQL.pattern(containing: String(word)))) ESCAPE '\\'")
         }
-        switch filter.order {
+        let place = try cursor.map { (text) throws(WaybillError) in try self.place(at: text) }
+        let sorting: String
+        switch order {
         case .oldest:
-            if let cursor { conditions.append("id > \(argument(cursor.row))") }
-            sql = "WHERE \(conditions.joined(separator: " AND ")) ORDER BY id"
+            if let place { conditions.append("id > \(argument(place.row))") }
+            sorting = "id"
         case .newest:
-            if let cursor {
-                conditions.append("(\(Self.heard), id) < (\(argument(cursor.heard ?? .max)), \(argument(cursor.row)))")
+            if let place {
+                conditions.append("(\(Self.heard), id) < (\(argument(place.heard)), \(argument(place.row)))")
             }
-            sql = "WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(Self.heard) DESC, id DESC"
+            sorting = "\(Self.heard) DESC, id DESC"
         }
-        sql += " LIMIT \(argument(limit))"
-        self.arguments = arguments
+        let condition = conditions.joined(separator: " AND ")
+        return ("WHERE \(condition) ORDER BY \(sorting) LIMIT \(argument(limit))", arguments)
     }
 
-    struct Cursor {
-        var row: Int64
-        var heard: Int64?
+    fileprivate func cursor(row: Int64, heard: Int64?) -> String {
+        order == .oldest ? "\(row)" : "\(row).\(heard ?? .max)"
+    }
 
-        init(row: Int64, heard: Int64?) {
-            self.row = row
-            self.heard = heard
+    private func place(at cursor: String) throws(WaybillError) -> (row: Int64, heard: Int64) {
+        let numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
+        guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2),
+            let last = numbers[numbers.count - 1]
+        else {
+            throw WaybillError(
+                .format, "The cursor is not one that a list in this order gave. Leave it out to start at the beginning."
+            )
         }
-
-        init(_ text: String, _ order: SourceFilter.Order) throws(WaybillError) {
-            let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
-            guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2),
-                let last = numbers[numbers.count - 1]
-            else {
-                throw WaybillError(
-                    .format,
-                    "The cursor is not one that a list in this order gave. Leave it out to start at the beginning.")
-            }
-            self.init(row: row, heard: last)
-        }
-
-        func text(_ order: SourceFilter.Order) -> String { order == .oldest ? "\(row)" : "\(row).\(heard ?? .max)" }
+        return (row, last)
     }
 }

@@ -120,9 +120,9 @@ package final class NaiveStore: ExportingStore {
     func source(_ id: GUID) throws -> SourceRecord { try found(state.entries.first { $0.id == id }?.record) }
 
     /// When each version of an app was first started.
-    var firstStarts: [AppVersion: Date] {
+    var firstStarts: [AppVersion: Int64] {
         Dictionary(grouping: state.entries.map(\.record)) { AppVersion(app: $0.app, version: $0.appVersion) }
-            .compactMapValues { $0.compactMap(\.started).min() }
+            .compactMapValues { $0.compactMap(\.startedMicroseconds).min() }
     }
 
     private func found<Record>(_ record: Record?) throws(QueryFailure) -> Record {

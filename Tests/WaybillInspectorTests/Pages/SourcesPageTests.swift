@@ -37,7 +37,8 @@ import WaybillStore
     private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = [])
         -> String
     {
-        let details = SourceDetails(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
+        var details = SourceDetails()
+        (details.clocks, details.gaps) = (clocks, gaps)
         return SourcePage(redacted: unredacted(record), redactedDetails: unredacted(details), frame: frame).html.text
     }
 
@@ -108,8 +109,7 @@ import WaybillStore
     @Test func aGapIsShownWithItsSequencesAndAboutWhen() {
         let gap = SourceRecord.Gap(first: 3, last: 5)
         let time = SourceDetails.GapTime(
-            gap: gap, after: Date(microseconds: LoginHistory.begun),
-            before: Date(microseconds: LoginHistory.begun + 2_500_000))
+            gap: gap, after: LoginHistory.begun, before: LoginHistory.begun + 2_500_000)
         let page = page(record(Ledger(recorded: 6, delivered: 3, pending: 3), gaps: [gap]), gaps: [time])
         #expect(
             page.contains(
@@ -237,8 +237,9 @@ import WaybillStore
             var rejections = RejectedFacts()
             rejections.add(Receipt.Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
             let use = NameConflict.Use(name: text, app: text, versions: [text])
-            let details = SourceDetails(
-                clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)
+            var details = SourceDetails()
+            (details.clocks, details.transactions) = (clocks, [summary])
+            (details.latestFact, details.firstArrival) = (LoginHistory.begun, LoginHistory.begun)
             let pages = [
                 SourcesPage(
                     redacted: unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),

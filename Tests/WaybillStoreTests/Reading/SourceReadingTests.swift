@@ -21,6 +21,14 @@ import WaybillCore
         return try StoreReader(place).sources(matching: filter, limit: limit, after: cursor)
     }
 
+    private func details(
+        of source: FactWriter, clocks: Int = 0, gaps: Int = 0, transactions: Int = 0, in reader: StoreReader? = nil
+    ) throws -> SourceDetails? {
+        let limits = SourceDetails.Limits(clocks: clocks, gaps: gaps, transactions: transactions)
+        let reader = try reader ?? StoreReader(place)
+        return try reader.details(of: source.id, upTo: limits, now: FactWriter.wall)
+    }
+
     /// Breaks when a server that has run for a year is listed after yesterday's phones.
     @Test func theSourceThatWasHeardLastStandsInFrontOnEveryPage() throws {
         let writers = (0..<5).map { FactWriter("app \($0)") }
@@ -86,11 +94,12 @@ import WaybillCore
         let reader = try StoreReader(place)
         let gaps = try #require(try reader.source(writer.id)).gaps
         #expect(gaps == [SourceRecord.Gap(first: 3, last: 4)])
-        let time = try #require(try reader.times(of: gaps, in: writer.id).first)
-        #expect(time.after?.microseconds == FactWriter.wall + 11_000_000)
-        #expect(time.before?.microseconds == FactWriter.wall + 20_000_000)
+        let time = try #require(try details(of: writer, gaps: 1)?.gaps.first)
+        #expect(time.after == FactWriter.wall + 11_000_000)
+        #expect(time.before == FactWriter.wall + 20_000_000)
         let outside = [SourceRecord.Gap(first: 1, last: 1), SourceRecord.Gap(first: 9, last: 9)]
-        let times = try reader.times(of: outside, in: writer.id)
+        let row = try #require(try reader.row(of: writer.id))
+        let times = try reader.times(of: outside, in: row, WallClock(of: row, reader.connection))
         #expect(times[0].after == nil, "Nothing is there before the first.")
         #expect(times[1].before == nil, "Nothing is there behind the last.")
     }
@@ -103,7 +112,7 @@ import WaybillCore
             ClockAnchor(atMicroseconds: 9_000_000, offsetMicroseconds: FactWriter.wall + 3_600_090_000),
         ]
         try store.ingest(writer.set())
-        let clocks = try #require(try StoreReader(place).clocks(of: writer.id, others: 5))
+        let clocks = try #require(try details(of: writer, clocks: 5)?.clocks)
         #expect(clocks.anchors.count == 3)
         #expect(
             clocks.changes == [
@@ -111,7 +120,7 @@ import WaybillCore
             ],
             "The second anchor is 90 ms of drift.")
         #expect(clocks.others == [], "It met nobody: nothing is known, and nothing is zero.")
-        #expect(try StoreReader(place).clocks(of: GUID(), others: 5) == nil)
+        #expect(try details(of: FactWriter(), clocks: 5)?.clocks == nil)
     }
 
     /// The server's clock is an hour ahead, and the database's a day behind.
@@ -120,7 +129,7 @@ import WaybillCore
         for number in 0..<4 { sources.run(at: 60 * number) }
         let reader = try sources.reader()
         func offset(_ source: FactWriter, beside other: FactWriter) throws -> ClockAlignment.Offset {
-            let others = try #require(try reader.clocks(of: source.id, others: 5)).others
+            let others = try #require(try details(of: source, clocks: 5, in: reader)?.clocks).others
             #expect(others.count == 2)
             return try #require(others.first { $0.source.id == other.id }).offset
         }
@@ -134,8 +143,9 @@ import WaybillCore
         #expect(
             abs(between.microseconds + 90_000_000_000) <= between.uncertaintyMicroseconds,
             "Both are aligned by the client.")
-        #expect(try reader.clocks(of: sources.client.id, others: 1)?.others.count == 1)
-        #expect(try reader.clocks(of: sources.client.id, others: 5)?.others.first?.transaction == sources.last)
+        #expect(try details(of: sources.client, clocks: 1, in: reader)?.clocks?.others.count == 1)
+        let all = try details(of: sources.client, clocks: 5, in: reader)?.clocks?.others
+        #expect(all?.first?.transaction == sources.last)
     }
 
     @Test func aSourceLeadsToTheTransactionsItTookPartInTheLatestFirst() throws {
@@ -147,10 +157,11 @@ import WaybillCore
         }
         let reader = try sources.reader()
         for writer in [sources.client, sources.database] {
-            let found = try reader.latestTransactions(of: writer.id, limit: 3, now: FactWriter.wall)
-            #expect(found.map(\.id) == Array(runs.reversed().prefix(3)))
+            let found = try details(of: writer, transactions: 3, in: reader)?.transactions
+            #expect(found?.map(\.id) == Array(runs.reversed().prefix(3)))
         }
-        #expect(try reader.latestFact(of: sources.client.id) == FactWriter.wall + 190_000_000)
-        #expect(try reader.firstArrival(of: sources.client.id) == FactWriter.wall)
+        let client = try details(of: sources.client, transactions: 1, in: reader)
+        #expect(client?.latestFact == FactWriter.wall + 190_000_000)
+        #expect(client?.firstArrival == FactWriter.wall)
     }
 }

@@ -196,7 +196,9 @@ import WaybillTesting
         share.clocks.append(ClockAnchor(atMicroseconds: 1, offsetMicroseconds: 5))
         share.clocks.append(ClockAnchor(atMicroseconds: 1 << 40, offsetMicroseconds: 7))
         try store.ingest(Self.set(share))
-        let anchors = try StoreReader(place).clocks(of: client.id, others: 0)?.anchors
+        let reader = try StoreReader(place)
+        let row = try #require(try reader.row(of: client.id))
+        let anchors = try WallClock(of: row, reader.connection).anchors
         #expect(anchors == [share.clocks[0], share.clocks[2]])
     }
 
