@@ -163,8 +163,6 @@ extension TransactionRecord.Exchange {
     }
 
     package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }
-
-    package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
 }
 
 extension ExchangeBody {

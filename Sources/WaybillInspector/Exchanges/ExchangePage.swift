@@ -17,12 +17,12 @@ struct ExchangePage {
     private var main: HTML {
         """
         <nav class=around aria-label="Around it"><a rel=up href="../network">All requests</a>\(toTransaction)</nav>
-        <header class="what \(record.tone)"><h1>\(exchange.method) \(exchange.path) <em>\(exchange.result)</em></h1>
+        <header class="what \(record.outcome.name)"><h1>\(exchange.method) \(exchange.path) <em>\(exchange.result)</em></h1>
         <p class=url>\(exchange.url)
         <dl>\(cells)</dl>
         <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\(copyCommand)\
         \([ExchangeFile.har, .json, .text].map(download))</header>
-        \(find)<article class="exchange \(record.tone)" id=exchange>\(time)\(redirects)<div class=sides>
+        \(find)<article class="exchange \(record.outcome.name)" id=exchange>\(time)\(redirects)<div class=sides>
         \(side("Request", exchange.requestHeaderFields, shown.request, byteCount(exchange.sentByteCount), .requestBody))\
         \(side("Response", exchange.responseHeaderFields, shown.response, byteCount(exchange.receivedByteCount), .responseBody))</div>
         \(messages)\(commandText)</article>

@@ -40,7 +40,7 @@ struct ExchangesPage {
 
     private var states: HTML {
         let words = ExchangeRecord.State.allCases.map {
-            (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone)
+            (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.outcome.name)
         }
         return ListChips(address: address, name: "state", label: "States", words: words).html
     }
@@ -63,7 +63,7 @@ struct ExchangesPage {
         let exchange = record.exchange
         let error: HTML = exchange.error.map { "<i title=\"\(Words.error($0))\">\(Words.error($0))</i>" } ?? ""
         return """
-            <li id="x-\(record.id.description)" class="\(record.tone)\(day)"><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
+            <li id="x-\(record.id.description)" class="\(record.outcome.name)\(day)"><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
             <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.closing ?? exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
             <small>\(record.belonging)</small> \(scale.strip(record.durationMicroseconds))\
             <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
@@ -74,22 +74,7 @@ struct ExchangesPage {
     }
 }
 
-extension ExchangeRecord.State {
-    var tone: String {
-        switch self {
-        case .completed, .mocked: TransactionOutcome.succeeded.name
-        case .failed: TransactionOutcome.failed.name
-        case .inProgress: TransactionOutcome.open.name
-        case .cancelled: TransactionOutcome.cancelled.name
-        case .interrupted: TransactionOutcome.interrupted.name
-        }
-    }
-}
-
 extension ExchangeRecord {
-    /// Error statuses count as failures.
-    var tone: String { exchange.hasFailed ? TransactionOutcome.failed.name : state.tone }
-
     var durationMicroseconds: Int64? { exchange.durationMicroseconds }
 
     var belonging: String {

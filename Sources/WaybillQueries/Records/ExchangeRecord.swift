@@ -59,7 +59,26 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
+extension ExchangeRecord {
+    /// Error statuses count as failures.
+    package var outcome: TransactionOutcome { exchange.hasFailed ? .failed : state.outcome }
+}
+
+extension TransactionRecord.Exchange {
+    package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
+}
+
 extension ExchangeRecord.State {
+    package var outcome: TransactionOutcome {
+        switch self {
+        case .completed, .mocked: .succeeded
+        case .failed: .failed
+        case .inProgress: .open
+        case .cancelled: .cancelled
+        case .interrupted: .interrupted
+        }
+    }
+
     public init?(codingKey: some CodingKey) {
         let name = codingKey.stringValue
         guard let state = Self.allCases.first(where: { $0.rawValue == name || $0.rawValue.camelCase == name }) else {
