@@ -155,14 +155,14 @@ struct Export: AsyncParsableCommand {
             return nil
         }
         if csv.rows == .exchanges {
-            let count = try await store.writeRows(
-                request, style: csv.style, redactor: .command, to: output, of: store.exchanges)
+            let count = try await output.write(
+                ListPages(request, of: store.exchanges), style: csv.style, redactor: .command)
             return Words.count(count, "exchange")
         }
         let count: Int
         if csv.rows == .transactions {
-            count = try await store.writeRows(
-                request, style: csv.style, redactor: .command, to: output, of: store.transactions)
+            count = try await output.write(
+                ListPages(request, of: store.transactions), style: csv.style, redactor: .command)
         } else if format == .perfetto {
             count = try await store.writeTrace(request, redactor: .command, to: output)
         } else {

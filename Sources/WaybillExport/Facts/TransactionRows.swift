@@ -84,28 +84,26 @@ extension ExchangeRecord: CSVRecord {
     }
 }
 
-extension ExportingStore {
-    /// Writes CSV with one row per matching record, and returns their number. Throws `.notFound` if there are none.
-    package func writeRows<Record: CSVRecord>(
-        _ request: ListRequest, style: CSVStyle, redactor: Redactor, to output: ExportOutput,
-        of page: (ListRequest) async throws -> RecordPage<Record>
+extension ExportOutput {
+    /// Writes CSV with one row per record, and returns their number. Throws `.notFound` if there are none.
+    package func write<Record: CSVRecord>(
+        _ pages: ListPages<Record>, style: CSVStyle, redactor: Redactor
     ) async throws -> Int {
-        var (request, count) = (request, 0)
-        request[.limit] = "\(ListRequest.limits.upperBound)"
-        repeat {
-            let page = try await page(request)
-            guard count > 0 || !page.rows.isEmpty else { throw WaybillError.nothingExported(page.whyEmpty) }
+        var (pages, count) = (pages, 0)
+        while let page = try await pages.next() {
             var rows = CSVFormat()
-            if count == 0 { rows.copy((style.beginning + CSVFormat.header(Record.columns(style)))[...]) }
+            if count == 0, !page.rows.isEmpty {
+                rows.copy((style.beginning + CSVFormat.header(Record.columns(style)))[...])
+            }
             for record in page.rows {
                 rows.beginRow([])
                 redactor.redacted(record).value.write(to: &rows, style)
                 rows.endRow()
             }
-            try output.write(rows.bytes)
+            try write(rows.bytes)
             count += page.rows.count
-            request[.cursor] = page.next
-        } while request[.cursor] != nil
+            guard count > 0 || !pages.isOver else { throw WaybillError.nothingExported(page.whyEmpty) }
+        }
         return count
     }
 }

@@ -84,13 +84,15 @@ import WaybillCore
         #expect(plain.next(Array(Self.facts.utf8)) == Array(Self.facts.utf8))
     }
 
+    private static let summary = TransactionSummary(
+        id: SampleExchange.transaction, useCase: 0, useCaseName: "log, in", outcome: .failed,
+        begunMicroseconds: SampleExchange.opened, durationMicroseconds: 250,
+        error: RecordedError(domain: "Shop", code: -1, text: "mail to ada@example.com"),
+        attributes: ["variant": "B", "password": "hunter2"], sourceCount: 2, eventCount: 3, exchangeCount: 4,
+        isWaitingForBeginner: false)
+
     @Test(arguments: [true, false]) func aTransactionIsARow(isISO: Bool) throws {
-        var summary = TransactionSummary(
-            id: SampleExchange.transaction, useCase: 0, useCaseName: "log, in", outcome: .failed,
-            begunMicroseconds: SampleExchange.opened, durationMicroseconds: 250,
-            error: RecordedError(domain: "Shop", code: -1, text: "mail to ada@example.com"),
-            attributes: ["variant": "B", "password": "hunter2"], sourceCount: 2, eventCount: 3, exchangeCount: 4,
-            isWaitingForBeginner: false)
+        var summary = Self.summary
         let style = style(iso: isISO)
         func row(_ summary: TransactionSummary) -> String {
             var rows = CSVFormat()
@@ -110,5 +112,26 @@ import WaybillCore
         (summary.error, summary.durationMicroseconds, summary.isWaitingForBeginner) = (nil, nil, true)
         summary.attributes = [:]
         #expect(row(summary).hasSuffix(",\(begun),,,,,,,,2,3,4,,,true\r\n"))
+    }
+
+    private func rows(_ pages: [RecordPage<TransactionSummary>]) async throws -> String {
+        let written = Locked<[UInt8]>([])
+        let output = try ExportOutput { bytes in written.withLock { $0 += bytes } }
+        let list = ListPages(ListRequest()) { request in pages[request[.cursor].flatMap { Int($0) } ?? 0] }
+        let count = try await output.write(list, style: style(), redactor: Redactor())
+        #expect(count == pages.reduce(0) { $0 + $1.rows.count })
+        return String(decoding: written.withLock { $0 }, as: UTF8.self)
+    }
+
+    @Test func aFirstPageWithoutRowsIsNotTheLast() async throws {
+        let row = Self.summary
+        let found = RecordPage(rows: [row, row], next: "2")
+        let text = try await rows([RecordPage(rows: [], next: "1"), found, RecordPage(rows: [], next: nil)])
+        #expect(text.split(separator: "\r\n").count == 3 && text.hasPrefix("transaction_id,support_code,"))
+        await #expect(throws: WaybillError.self) { try await rows([RecordPage(rows: [], next: nil)]) }
+    }
+
+    @Test func rowsOfAListThatNeverEndsAreGivenUp() async throws {
+        await #expect(throws: WaybillError.self) { try await rows([RecordPage(rows: [], next: "0")]) }
     }
 }
