@@ -227,30 +227,37 @@ extension AnswerTable {
     }
 
     fileprivate var names: [String] { columns.compactMap(\.name) }
-}
 
-extension [AnswerTable] {
-    package var csv: [UInt8] {
-        guard let names = first?.names else { return [] }
+    var csvHeader: [UInt8] {
         var csv = CSVFormat()
         csv.beginRow([])
         for name in names { csv.text("", name) }
         csv.endRow()
-        for table in self where table.names == names {
-            for row in table.rows {
-                csv.beginRow([])
-                for (column, cell) in zip(table.columns, row.cells) where column.name != nil {
-                    switch cell.value {
-                    case .text(let text): csv.text("", text)
-                    case .count(let number), .time(let number), .difference(let number): csv.integer("", number)
-                    case .number(let number), .rate(let number): csv.number("", number)
-                    case .byteCount(let number): csv.integer("", number)
-                    case .share, .interval, .series: csv.text("", cell.words())
-                    }
+        return csv.bytes
+    }
+
+    var csvRows: [UInt8] {
+        var csv = CSVFormat()
+        for row in rows {
+            csv.beginRow([])
+            for (column, cell) in zip(columns, row.cells) where column.name != nil {
+                switch cell.value {
+                case .text(let text): csv.text("", text)
+                case .count(let number), .time(let number), .difference(let number): csv.integer("", number)
+                case .number(let number), .rate(let number): csv.number("", number)
+                case .byteCount(let number): csv.integer("", number)
+                case .share, .interval, .series: csv.text("", cell.words())
                 }
-                csv.endRow()
             }
+            csv.endRow()
         }
         return csv.bytes
+    }
+}
+
+extension [AnswerTable] {
+    package var csv: [UInt8] {
+        guard let first else { return [] }
+        return first.csvHeader + filter { $0.names == first.names }.flatMap(\.csvRows)
     }
 }

@@ -78,11 +78,9 @@ struct NDJSONFormat: RowFormat {
 /// CSV according to RFC 4180, with a header line. Columns with several values contain JSON. Empty texts are `""`.
 ///
 /// Spreadsheets could run texts that look like formulas. Such texts get an apostrophe in front, which readers remove.
-package struct CSVFormat: RowFormat {
-    package private(set) var bytes: [UInt8] = []
+struct CSVFormat: RowFormat {
+    private(set) var bytes: [UInt8] = []
     private var needsComma = false
-
-    package init() {}
 
     static func header(_ columns: [StaticString]) -> [UInt8] {
         Array((columns.map(\.description).joined(separator: ",") + "\r\n").utf8)
@@ -93,12 +91,12 @@ package struct CSVFormat: RowFormat {
         needsComma = false
     }
 
-    package mutating func beginRow(_ first: [UInt8]) {
+    mutating func beginRow(_ first: [UInt8]) {
         bytes += first
         needsComma = !first.isEmpty
     }
 
-    package mutating func endRow() {
+    mutating func endRow() {
         bytes.append(0x0D)
         bytes.append(0x0A)
         needsComma = false
@@ -111,12 +109,12 @@ package struct CSVFormat: RowFormat {
 
     mutating func copy(_ written: ArraySlice<UInt8>) { bytes.append(contentsOf: written) }
 
-    package mutating func integer(_ column: StaticString, _ value: Int64?) {
+    mutating func integer(_ column: StaticString, _ value: Int64?) {
         separate()
         if let value { bytes.append(decimal: value) }
     }
 
-    package mutating func number(_ column: StaticString, _ value: Double?) {
+    mutating func number(_ column: StaticString, _ value: Double?) {
         separate()
         if let value { bytes += "\(value)".utf8 }
     }
@@ -131,7 +129,7 @@ package struct CSVFormat: RowFormat {
         value?.writeText { bytes.append($0) }
     }
 
-    package mutating func text(_ column: StaticString, _ value: String?) {
+    mutating func text(_ column: StaticString, _ value: String?) {
         separate()
         guard var value else { return }
         value.withUTF8 { append($0, isMarked: $0.first.map(Self.marked.contains) ?? false) }

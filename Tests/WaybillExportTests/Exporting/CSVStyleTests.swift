@@ -95,13 +95,11 @@ import WaybillCore
         var summary = Self.summary
         let style = style(iso: isISO)
         func row(_ summary: TransactionSummary) -> String {
-            var rows = CSVFormat()
-            rows.beginRow([])
-            Redactor().redacted(summary).value.write(to: &rows, style)
-            rows.endRow()
-            return String(decoding: rows.bytes, as: UTF8.self)
+            let table = TransactionSummary.table(Redactor().redacted([summary]), style)
+            return String(decoding: table.csvRows, as: UTF8.self)
         }
-        let columns = TransactionSummary.columns(style).map(\.description)
+        let columns = TransactionSummary.table(Redactor().redacted([TransactionSummary]()), style).columns.compactMap(
+            \.name)
         #expect(columns.count == 19 && columns[5] == (isISO ? "begun" : "begun_us"))
         let code = SampleExchange.transaction.supportCode
         let begun = isISO ? "2026-03-01T12:00:00.000017Z" : "1772366400000017"
