@@ -94,7 +94,8 @@ package struct Waterfall {
             if let part { begunIn[part, default: []].append(child) }
         }
         // Parts with an unknown cause, or in a cycle of causes, become roots.
-        for part in roots + record.parts { draw(.part(part, depth: 0)) }
+        draw(roots.map { bar(of: $0, depth: 0) })
+        for part in record.parts where !drawn.contains(part.id) { draw([bar(of: part, depth: 0)]) }
         guard isDetailed else { return }
         for entry in record.timeline where !drawn.contains(FactID(source: entry.id.source, sequence: entry.part)) {
             bars.append(bar(of: entry, depth: 0))
@@ -130,64 +131,59 @@ package struct Waterfall {
         [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
         + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
 
-    private enum Branch {
-        case part(TransactionRecord.Part, depth: Int)
-        /// `lane` is that of its parent, used if the child's own source is unknown.
-        case child(TransactionSummary, depth: Int, lane: Int)
-        /// The bar of an exchange with the parts that it caused, of an event, or of a run.
-        case bar(Bar)
-    }
-
-    /// Untrusted input determines the depth. A loop avoids a stack overflow.
-    private mutating func draw(_ branch: Branch) {
-        var waiting = [branch]
-        while let next = waiting.popLast() {
-            let below: [Branch] =
-                switch next {
-                case .part(let part, let depth): bar(of: part, depth: depth)
-                case .child(let child, let depth, let lane): bar(of: child, depth: depth, lane: lane)
-                case .bar(let bar): below(bar)
-                }
-            waiting += below.reversed()
+    /// Draws bars and those below them. Untrusted input determines the depth: a loop avoids a stack overflow.
+    private mutating func draw(_ roots: [Bar]) {
+        var waiting = Array(roots.reversed())
+        while let bar = waiting.popLast() {
+            if bar.kind == .part, let part = bar.fact, !drawn.insert(part).inserted { continue }
+            if let child = bar.transaction, !drawnTransactions.insert(child).inserted { continue }
+            bars.append(bar)
+            waiting += below(bar).reversed()
         }
     }
 
-    private mutating func bar(of part: TransactionRecord.Part, depth: Int) -> [Branch] {
-        guard drawn.insert(part.id).inserted else { return [] }
-        let entries = entries[part.id] ?? []
-        let exchanges = exchanges[part.id] ?? []
-        let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
-        let events = entries.filter { $0.kind == .event }
-        let request = exchanges.first { $0.role == .server }.map { " · \($0.method) \($0.path)" } ?? ""
-        let end = part.closedMicroseconds
-        bars.append(
-            Bar(
-                kind: .part, label: names[part.id.source] + request,
-                note: part.durationMicroseconds.map(Words.duration) ?? Words.outcome(part.outcome),
-                lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
-                end: max(part.openedMicroseconds, end ?? last),
-                uncertainty: record.uncertainty(of: part.id.source), fact: part.id,
-                isOpen: end == nil, hasFailed: part.outcome == .failed,
-                events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
-                errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
-        let lane = names.lane(of: part.id.source)
-        let shown = exchanges.filter { isDetailed || $0.role == .client }
-        var rows = shown.map { bar(of: $0, depth: depth + 1, last: last) }
+    private func below(_ bar: Bar) -> [Bar] {
+        let depth = bar.depth + 1
+        switch bar.kind {
+        case .part: return bar.fact.map { rows(of: $0, below: bar) } ?? []
+        case .exchange:
+            let parts = bar.fact.flatMap { caused[$0] } ?? []
+            return parts.map { self.bar(of: $0, depth: depth) }
+        case .child:
+            let children = bar.transaction.flatMap { begunBelow[$0] } ?? []
+            return children.map { self.bar(of: $0, depth: depth, lane: bar.lane) }
+        case .event, .run: return []
+        }
+    }
+
+    private func rows(of part: FactID, below bar: Bar) -> [Bar] {
+        let (entries, depth) = (entries[part] ?? [], bar.depth + 1)
+        let last = entries.map(\.timeMicroseconds).max() ?? bar.start
+        let shown = (exchanges[part] ?? []).filter { isDetailed || $0.role == .client }
+        var rows = shown.map { self.bar(of: $0, depth: depth, last: last) }
         if isDetailed {
             rows = runs(ofExchanges: rows) { caused[$0] == nil }
-            rows += runs(ofEvents: entries.filter(isRow).map { bar(of: $0, depth: depth + 1) })
+            rows += runs(ofEvents: entries.filter(isRow).map { self.bar(of: $0, depth: depth) })
         }
-        let children = (begunIn[part.id] ?? []).map { child in
-            (child.begunMicroseconds, Branch.child(child, depth: depth + 1, lane: lane))
-        }
-        let below = rows.map { ($0.start, Branch.bar($0)) } + children
-        return below.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+        rows += (begunIn[part] ?? []).map { self.bar(of: $0, depth: depth, lane: bar.lane) }
+        return rows.ordered { $0.start < $1.start }
     }
 
-    private mutating func below(_ bar: Bar) -> [Branch] {
-        bars.append(bar)
-        guard bar.kind == .exchange, let fact = bar.fact else { return [] }
-        return (caused[fact] ?? []).map { .part($0, depth: bar.depth + 1) }
+    private func bar(of part: TransactionRecord.Part, depth: Int) -> Bar {
+        let entries = entries[part.id] ?? []
+        let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
+        let events = entries.filter { $0.kind == .event }
+        let served = exchanges[part.id]?.first { $0.role == .server }
+        let end = part.closedMicroseconds
+        return Bar(
+            kind: .part, label: names[part.id.source] + (served.map { " · \($0.method) \($0.path)" } ?? ""),
+            note: part.durationMicroseconds.map(Words.duration) ?? Words.outcome(part.outcome),
+            lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
+            end: max(part.openedMicroseconds, end ?? last),
+            uncertainty: record.uncertainty(of: part.id.source), fact: part.id,
+            isOpen: end == nil, hasFailed: part.outcome == .failed,
+            events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
+            errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) })
     }
 
     /// Whether a fact says more than the bar of its part, or of its exchange.
@@ -211,22 +207,17 @@ package struct Waterfall {
             isOpen: false, hasFailed: hasFailed)
     }
 
-    private mutating func bar(of child: TransactionSummary, depth: Int, lane: Int) -> [Branch] {
-        guard drawnTransactions.insert(child.id).inserted else { return [] }
-        let lane = child.parentPart.map { names.lane(of: $0.source) } ?? lane
+    /// `lane` is that of its parent, used if the child's own source is unknown.
+    private func bar(of child: TransactionSummary, depth: Int, lane: Int) -> Bar {
         let took = child.durationMicroseconds
-        bars.append(
-            Bar(
-                kind: .child, label: child.useCaseName,
-                note: [
-                    took == nil || child.outcome != .succeeded ? Words.outcome(child.outcome) : nil,
-                    took.map(Words.duration),
-                ]
-                .compactMap(\.self).joined(separator: " · "),
-                lane: lane, depth: depth, start: child.begunMicroseconds,
-                end: took.map(child.begunMicroseconds.adding) ?? max(child.begunMicroseconds, span.upperBound),
-                transaction: child.id, isOpen: took == nil, hasFailed: child.outcome == .failed))
-        return (begunBelow[child.id] ?? []).map { .child($0, depth: depth + 1, lane: lane) }
+        let outcome = took == nil || child.outcome != .succeeded ? Words.outcome(child.outcome) : nil
+        return Bar(
+            kind: .child, label: child.useCaseName,
+            note: [outcome, took.map(Words.duration)].compactMap(\.self).joined(separator: " · "),
+            lane: child.parentPart.map { names.lane(of: $0.source) } ?? lane, depth: depth,
+            start: child.begunMicroseconds,
+            end: took.map(child.begunMicroseconds.adding) ?? max(child.begunMicroseconds, span.upperBound),
+            transaction: child.id, isOpen: took == nil, hasFailed: child.outcome == .failed)
     }
 
     private func bar(of exchange: TransactionRecord.Exchange, depth: Int, last: Int64) -> Bar {
