@@ -54,7 +54,7 @@ public struct TransactionReport: Sendable {
         report.records.sort { left, right in
             (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
         }
-        return ReportPage(redacted: redactor.redacted(report)).html.bytes
+        return ReportPage(report: redactor.redacted(report)).html.bytes
     }
 }
 

@@ -1,6 +1,8 @@
 /// A value that a ``Redactor`` has processed; there is no other way to create one.
+@propertyWrapper
 package struct Redacted<Value> {
     package let value: Value
+    package var wrappedValue: Value { value }
 
     fileprivate init(_ value: Value) { self.value = value }
 }

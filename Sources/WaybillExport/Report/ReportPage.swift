@@ -3,8 +3,7 @@ package import WaybillCore
 import WaybillQueries
 
 struct ReportPage {
-    let redacted: Redacted<TransactionReport>
-    private var report: TransactionReport { redacted.value }
+    @Redacted var report: TransactionReport
 
     var html: HTML {
         .page(title: report.title, style: ReportAssets.style, script: ReportAssets.script, body: body)

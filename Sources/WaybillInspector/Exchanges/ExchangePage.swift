@@ -3,13 +3,10 @@ package import WaybillExport
 import WaybillQueries
 
 struct ExchangePage {
-    let redacted: Redacted<ExchangeRecord>
-    let redactedBodies: Redacted<ExchangeBodies>
-    let redactedTransaction: Redacted<TransactionRecord?>
+    @Redacted var record: ExchangeRecord
+    @Redacted var bodies: ExchangeBodies
+    @Redacted var transaction: TransactionRecord?
     let frame: InspectorFrame
-    private var record: ExchangeRecord { redacted.value }
-    private var bodies: ExchangeBodies { redactedBodies.value }
-    private var transaction: TransactionRecord? { redactedTransaction.value }
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
     var html: HTML { frame.page("\(exchange.method) \(exchange.path)", .network, main: main) }

@@ -3,12 +3,11 @@ import WaybillExport
 import WaybillQueries
 
 struct ExchangesPage {
-    let redacted: Redacted<RecordPage<ExchangeRecord>>
+    @Redacted var page: RecordPage<ExchangeRecord>
     var volume: VolumeChart?
     let names: Redacted<[RecordedName]>
     var version: Int64 = 0
     let frame: InspectorFrame
-    private var page: RecordPage<ExchangeRecord> { redacted.value }
     private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Network", .network, main: main) }

@@ -14,7 +14,7 @@ extension InspectedStore {
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let volume = frame.mistake == nil ? try await volume(address.items, of: .transactions) : nil
         let html = TransactionsPage(
-            redacted: page, volume: volume, errorCounts: errorCounts, names: names, version: version, frame: frame
+            page: page, volume: volume, errorCounts: errorCounts, names: names, version: version, frame: frame
         ).html
         return .page(html, status: frame.status)
     }
@@ -33,7 +33,7 @@ extension InspectedStore {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
         let volume = frame.mistake == nil ? try await volume(address.items, of: .exchanges) : nil
-        let html = ExchangesPage(redacted: page, volume: volume, names: names, version: version, frame: frame).html
+        let html = ExchangesPage(page: page, volume: volume, names: names, version: version, frame: frame).html
         return .page(html, status: frame.status)
     }
 

@@ -37,7 +37,7 @@ package struct InspectedStore: Sendable {
         let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redacted: redactor.redacted(record), redactedBodies: redactor.redacted(bodies), clocks: clocks,
+            record: redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks,
             excerpt: excerpt, around: around, notes: notes, version: version, frame: frame)
         return .page(page.html)
     }
@@ -139,7 +139,7 @@ extension InspectedStore {
                 "a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
         }
         let first = try await store.transaction(a)
-        let page = TransactionComparisonPage(redacted: redactor.redacted(first), clocks: clocks, frame: frame)
+        let page = TransactionComparisonPage(first: redactor.redacted(first), clocks: clocks, frame: frame)
         guard let b = address["b"] else {
             return .page(page.html(without: "Name the second one by its support code or its ID."))
         }
@@ -198,8 +198,8 @@ extension InspectedStore {
             useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
             starts: conflicts.isEmpty ? [:] : try await store.firstStarts())
         let page = DeliveryPage(
-            redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names),
-            in: frame)
+            state: redactor.redacted(state), collected: redactor.redacted(counted?()),
+            names: redactor.redacted(names), frame: frame)
         return .page(page.html)
     }
 
@@ -224,8 +224,8 @@ extension InspectedStore {
         var transaction: TransactionRecord?
         if let id = record.transaction { transaction = try await store.transaction(id.description) }
         let page = ExchangePage(
-            redacted: redactor.redacted(record), redactedBodies: redactor.redacted(bodies),
-            redactedTransaction: redactor.redacted(transaction), frame: frame)
+            record: redactor.redacted(record), bodies: redactor.redacted(bodies),
+            transaction: redactor.redacted(transaction), frame: frame)
         return .page(page.html)
     }
 
@@ -262,7 +262,7 @@ extension InspectedStore {
         }
         let details = try await store.details(of: page.value.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
         let html = SourcesPage(
-            redacted: page, details: redactor.redacted(details), apps: redactor.redacted(apps), frame: frame
+            page: page, details: redactor.redacted(details), apps: redactor.redacted(apps), frame: frame
         ).html
         return .page(html, status: frame.status)
     }
@@ -274,7 +274,7 @@ extension InspectedStore {
         }
         return .page(
             SourcePage(
-                redacted: redactor.redacted(record), redactedDetails: redactor.redacted(details), frame: frame
+                record: redactor.redacted(record), details: redactor.redacted(details), frame: frame
             ).html)
     }
 }

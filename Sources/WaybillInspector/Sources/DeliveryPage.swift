@@ -3,9 +3,9 @@ package import WaybillExport
 package import WaybillQueries
 
 package struct DeliveryPage {
-    let state: DeliveryState
-    let collected: Collected?
-    private let names: ChangedNames
+    @Redacted var state: DeliveryState
+    @Redacted var collected: Collected?
+    @Redacted var names: ChangedNames
     let frame: InspectorFrame
 
     /// The counts of a running collector since its start.
@@ -18,13 +18,6 @@ package struct DeliveryPage {
         package init(since begunMicroseconds: Int64) { self.begunMicroseconds = begunMicroseconds }
 
         package mutating func redact(by redactor: Redactor) { rejections.redact(by: redactor) }
-    }
-
-    package init(
-        _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>,
-        in frame: InspectorFrame
-    ) {
-        (self.state, self.collected, self.names, self.frame) = (state.value, collected.value, names.value, frame)
     }
 
     package var html: HTML { frame.page("Delivery", .sources, main: main) }

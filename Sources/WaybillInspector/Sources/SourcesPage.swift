@@ -3,11 +3,10 @@ import WaybillExport
 import WaybillQueries
 
 struct SourcesPage {
-    let redacted: Redacted<RecordPage<SourceRecord>>
-    let details: Redacted<[GUID: SourceDetails]>
-    let apps: Redacted<[String]>
+    @Redacted var page: RecordPage<SourceRecord>
+    @Redacted var details: [GUID: SourceDetails]
+    @Redacted var apps: [String]
     let frame: InspectorFrame
-    private var page: RecordPage<SourceRecord> { redacted.value }
 
     var html: HTML { frame.page("Sources", .sources, main: main) }
 
@@ -29,7 +28,7 @@ struct SourcesPage {
     private var form: HTML {
         ListForm(
             address: frame.address, hint: "Version, device, system, ID ...",
-            choices: [("app", "Every app", apps.value.map { ($0, $0) })], hasAges: false
+            choices: [("app", "Every app", apps.map { ($0, $0) })], hasAges: false
         ).html
     }
 
@@ -64,7 +63,7 @@ struct SourcesPage {
         let place = [record.device, record.system].filter { !$0.isEmpty }.joined(separator: " · ")
         return """
             <li class=\(bar.tone)><a href="sources/\(record.id.description)"><b>\(record.appName) <u>\(record.appVersion)</u></b> \
-            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: details.value[record.id]?.clocks).short)</small> \
+            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: details[record.id]?.clocks).short)</small> \
             \(time(record))</a>
 
             """
@@ -75,18 +74,16 @@ struct SourcesPage {
     }
 
     private func seen(_ record: SourceRecord) -> Int64? {
-        record.heardMicroseconds ?? details.value[record.id]?.latestFact ?? record.startedMicroseconds
+        record.heardMicroseconds ?? details[record.id]?.latestFact ?? record.startedMicroseconds
     }
 }
 
 struct SourcePage {
     static let limits = SourceDetails.Limits(clocks: 10, gaps: 100, transactions: 10)
 
-    let redacted: Redacted<SourceRecord>
-    let redactedDetails: Redacted<SourceDetails>
+    @Redacted var record: SourceRecord
+    @Redacted var details: SourceDetails
     let frame: InspectorFrame
-    private var record: SourceRecord { redacted.value }
-    private var details: SourceDetails { redactedDetails.value }
 
     var html: HTML { frame.page("\(record.appName) \(record.appVersion)", .sources, main: main) }
 

@@ -3,10 +3,9 @@ import WaybillExport
 import WaybillQueries
 
 struct TransactionComparisonPage {
-    let redacted: Redacted<TransactionRecord>
+    @Redacted var first: TransactionRecord
     let clocks: ShownClocks
     let frame: InspectorFrame
-    private var first: TransactionRecord { redacted.value }
 
     func html(with second: Redacted<TransactionRecord>) -> HTML {
         let second = second.value

@@ -3,8 +3,8 @@ import WaybillExport
 import WaybillQueries
 
 struct TransactionPage {
-    let redacted: Redacted<TransactionRecord>
-    let redactedBodies: Redacted<[FactID: ExchangeBodies]>
+    @Redacted var record: TransactionRecord
+    @Redacted var bodies: [FactID: ExchangeBodies]
     var clocks = ShownClocks.aligned
     var excerpt = Waterfall.Excerpt()
     let around: Around
@@ -12,12 +12,12 @@ struct TransactionPage {
     /// The store's version before the page was read, to follow an open transaction; `nil` not to.
     var version: Int64?
     let frame: InspectorFrame
-    private var record: TransactionRecord { redacted.value }
     private var address: ListAddress { frame.address }
     private var links: UseCaseLinks { frame.links() }
 
     struct Around {
-        let before, after: Redacted<TransactionSummary?>
+        @Redacted var before: TransactionSummary?
+        @Redacted var after: TransactionSummary?
     }
 
     var html: HTML {
@@ -29,7 +29,7 @@ struct TransactionPage {
     private var main: HTML {
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
         let section = TransactionSection(
-            record, bodies: redactedBodies.value, clocks: clocks, timeZone: frame.timeZone, excerpt: excerpt
+            record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, excerpt: excerpt
         ) { address.with("at", $0) }
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(live)\(neighbors)</nav>
@@ -99,7 +99,7 @@ struct TransactionPage {
     }
 
     private var neighbors: HTML {
-        let (before, after) = (around.before.value, around.after.value)
+        let (before, after) = (around.before, around.after)
         guard let first = record.sources.first, before != nil || after != nil else { return "" }
         return """
             <span>Same launch of \(first.app):</span>\(neighbor(before, "prev", "before"))\(neighbor(after, "next", "after"))

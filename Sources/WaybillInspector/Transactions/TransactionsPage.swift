@@ -3,13 +3,12 @@ import WaybillExport
 import WaybillQueries
 
 struct TransactionsPage {
-    let redacted: Redacted<RecordPage<TransactionSummary>>
+    @Redacted var page: RecordPage<TransactionSummary>
     var volume: VolumeChart?
     let errorCounts: [GUID: Int]
     let names: Redacted<[RecordedName]>
     let version: Int64
     let frame: InspectorFrame
-    private var page: RecordPage<TransactionSummary> { redacted.value }
     private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Transactions", .transactions, main: main) }

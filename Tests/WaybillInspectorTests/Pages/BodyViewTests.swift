@@ -150,8 +150,8 @@ import WaybillStore
         let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
         let bodies = ExchangeBodies(request: .whole(Array(#"{"a":1}"#.utf8), "application/json"))
         return ExchangePage(
-            redacted: unredacted(SampleExchange.record(.completed, change)), redactedBodies: unredacted(bodies),
-            redactedTransaction: unredacted(nil), frame: frame
+            record: unredacted(SampleExchange.record(.completed, change)), bodies: unredacted(bodies),
+            transaction: unredacted(nil), frame: frame
         ).html.text
     }
 
@@ -190,7 +190,7 @@ import WaybillStore
         let rows = unredacted(RecordPage(rows: [SampleExchange.record(), SampleExchange.record()], next: nil))
         let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
         func terms(_ items: [(name: String, value: String)]) -> String {
-            ExchangesPage(redacted: rows, names: unredacted([]), frame: frame.at(items)).terms.text
+            ExchangesPage(page: rows, names: unredacted([]), frame: frame.at(items)).terms.text
         }
         let none = terms([])
         #expect(none.contains("href=\"?filter=host%3Aapi.example.com\">host:api.example.com</a>"))

@@ -37,11 +37,11 @@ import WaybillStore
         mistaken.meant = names[3]
         var pages = [
             TransactionsPage(
-                redacted: unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:],
+                page: unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:],
                 names: recorded, version: 1, frame: frame
             ).html.text,
             TransactionsPage(
-                redacted: unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:],
+                page: unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:],
                 names: unredacted([]), version: 1, frame: mistaken
             ).html.text,
             frame.message("Not Found", names[0]).text,
@@ -60,20 +60,20 @@ import WaybillStore
             let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(record.summary))
             pages.append(
                 TransactionPage(
-                    redacted: unredacted(record), redactedBodies: unredacted([exchange.id: bodies]), around: around,
+                    record: unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around,
                     notes: [names[0]], frame: frame
                 ).html.text)
-            let comparison = TransactionComparisonPage(redacted: unredacted(record), clocks: .aligned, frame: frame)
+            let comparison = TransactionComparisonPage(first: unredacted(record), clocks: .aligned, frame: frame)
             let alone = [comparison.without(.before), comparison.html(without: names[0])]
             pages += (alone + [comparison.html(with: unredacted(records[0]))]).map(\.text)
             pages.append(
                 ExchangePage(
-                    redacted: unredacted(found), redactedBodies: unredacted(bodies),
-                    redactedTransaction: unredacted(record), frame: frame
+                    record: unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record),
+                    frame: frame
                 ).html.text)
             pages.append(
                 ExchangesPage(
-                    redacted: unredacted(RecordPage(rows: [found], next: nil)), names: recorded, frame: frame
+                    page: unredacted(RecordPage(rows: [found], next: nil)), names: recorded, frame: frame
                 ).html.text)
         }
         for page in pages {
@@ -127,7 +127,7 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            redacted: unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], names: unredacted([]),
+            page: unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], names: unredacted([]),
             version: 1, frame: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
@@ -177,7 +177,7 @@ import WaybillStore
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil,
             useCaseName: nil)
         let html = ExchangesPage(
-            redacted: unredacted(RecordPage(rows: [found], next: nil)), names: unredacted([]), frame: frame
+            page: unredacted(RecordPage(rows: [found], next: nil)), names: unredacted([]), frame: frame
         ).html.text
         #expect(
             html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
@@ -190,9 +190,9 @@ import WaybillStore
         let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))
         let pages = [
             TransactionPage(
-                redacted: unredacted(record), redactedBodies: unredacted([:]), around: around, notes: [], frame: frame
+                record: unredacted(record), bodies: unredacted([:]), around: around, notes: [], frame: frame
             ).html.text,
-            TransactionComparisonPage(redacted: unredacted(record), clocks: .aligned, frame: frame)
+            TransactionComparisonPage(first: unredacted(record), clocks: .aligned, frame: frame)
                 .html(with: unredacted(record)).text,
             String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
         ]

@@ -16,7 +16,7 @@ import WaybillStore
         var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         page.progress = progress
         return TransactionsPage(
-            redacted: unredacted(page), errorCounts: [:], names: unredacted([]), version: 1,
+            page: unredacted(page), errorCounts: [:], names: unredacted([]), version: 1,
             frame: frame.at([("text", "x")])
         ).html.text
     }
@@ -43,7 +43,7 @@ import WaybillStore
         let record = try #require(try reader.transaction(transaction, now: LoginHistory.begun))
         let frame = frame.at(items)
         return TransactionPage(
-            redacted: unredacted(record), redactedBodies: unredacted([:]),
+            record: unredacted(record), bodies: unredacted([:]),
             excerpt: try Waterfall.Excerpt(frame.address),
             around: TransactionPage.Around(before: unredacted(nil), after: unredacted(nil)), notes: [], frame: frame
         ).html.text

@@ -39,7 +39,7 @@ import WaybillStore
     {
         var details = SourceDetails()
         (details.clocks, details.gaps) = (clocks, gaps)
-        return SourcePage(redacted: unredacted(record), redactedDetails: unredacted(details), frame: frame).html.text
+        return SourcePage(record: unredacted(record), details: unredacted(details), frame: frame).html.text
     }
 
     @Test func aLedgerIsToldInWordsWithEveryReason() {
@@ -65,7 +65,7 @@ import WaybillStore
             record(Ledger(), text: app, heard: LoginHistory.begun - age)
         }
         let html = SourcesPage(
-            redacted: unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]),
+            page: unredacted(RecordPage(rows: records, next: nil)), details: unredacted([:]),
             apps: unredacted([]), frame: frame
         ).html.text
         let groups = html.split(separator: "<h2>").filter { $0.prefix { $0 != "<" }.hasSuffix(", ") }
@@ -130,9 +130,8 @@ import WaybillStore
         starts: [AppVersion: Int64] = [:]
     ) -> String {
         DeliveryPage(
-            unredacted(state), collected: unredacted(collected),
-            names: unredacted(ChangedNames(names, useCases: [:], starts: starts)),
-            in: frame
+            state: unredacted(state), collected: unredacted(collected),
+            names: unredacted(ChangedNames(names, useCases: [:], starts: starts)), frame: frame
         ).html.text
     }
 
@@ -242,11 +241,11 @@ import WaybillStore
             (details.latestFact, details.firstArrival) = (LoginHistory.begun, LoginHistory.begun)
             let pages = [
                 SourcesPage(
-                    redacted: unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
+                    page: unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
                     details: unredacted([hostile.id: details]),
                     apps: unredacted([text]), frame: frame.at([("app", text), ("text", text)])
                 ).html.text,
-                SourcePage(redacted: unredacted(hostile), redactedDetails: unredacted(details), frame: frame).html.text,
+                SourcePage(record: unredacted(hostile), details: unredacted(details), frame: frame).html.text,
                 delivery(
                     state, collected(rejected: rejections, count: 1),
                     [NameConflict(useCase: 0, event: nil, names: [use, use])]),
