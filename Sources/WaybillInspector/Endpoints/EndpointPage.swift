@@ -4,10 +4,9 @@ import WaybillExport
 import WaybillQueries
 
 struct EndpointPage {
-    let redacted: Redacted<NetworkAnswer>
+    @Redacted var answer: NetworkAnswer
     let question: NetworkQuestion
     let frame: InspectorFrame
-    private var answer: NetworkAnswer { redacted.value }
 
     var html: HTML { frame.page(group?.title ?? "Endpoint", .endpoints, main: main) }
 
@@ -31,7 +30,7 @@ struct EndpointPage {
         guard let group else {
             return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
-        let table = redacted.table(question)
+        let table = _answer.table(question)
         let figures = zip(table.columns, table.rows[0].cells).compactMap { column, cell in
             column.kind == .number ? column.title.map { ($0, PlainTable.content(cell)) } : nil
         }

@@ -3,11 +3,10 @@ import WaybillExport
 import WaybillQueries
 
 struct EndpointsPage {
-    let redacted: Redacted<NetworkAnswer>
+    @Redacted var answer: NetworkAnswer
     let question: NetworkQuestion
     var volume: VolumeChart?
     let frame: InspectorFrame
-    private var answer: NetworkAnswer { redacted.value }
     private var address: ListAddress { frame.address }
 
     var html: HTML { frame.page("Endpoints", .endpoints, main: main) }
@@ -47,7 +46,7 @@ struct EndpointsPage {
         guard !answer.groups.isEmpty else {
             return NoRows(title: "No requests", why: answer.whyEmpty, frame: frame).html
         }
-        let table = redacted.table(question)
+        let table = _answer.table(question)
         let columns = NetworkQuestion.Sort.allCases.compactMap { sort in
             table.columns.firstIndex { $0.title == sort.title }.map { (sort: sort, index: $0) }
         }.sorted { ($0.sort == .name ? 0 : 1, $0.index) < ($1.sort == .name ? 0 : 1, $1.index) }

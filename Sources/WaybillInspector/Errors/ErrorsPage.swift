@@ -5,11 +5,10 @@ import WaybillQueries
 
 struct ErrorsPage {
     let question: ErrorsQuestion
-    let redacted: Redacted<ErrorsAnswer>
+    @Redacted var answer: ErrorsAnswer
     var volume: VolumeChart?
     let names: Redacted<[RecordedName]>
     let frame: InspectorFrame
-    private var answer: ErrorsAnswer { redacted.value }
     private var address: ListAddress { frame.address }
     private var links: UseCaseLinks { frame.links() }
 
@@ -120,7 +119,7 @@ extension InspectedStore {
         let volume = answer.errors.isEmpty ? nil : try await volume(errorConditions, of: .transactions)
         return .page(
             ErrorsPage(
-                question: question, redacted: redactor.redacted(answer), volume: volume, names: names, frame: frame
+                question: question, answer: redactor.redacted(answer), volume: volume, names: names, frame: frame
             ).html, status: frame.status)
     }
 

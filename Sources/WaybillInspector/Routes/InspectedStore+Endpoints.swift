@@ -14,7 +14,7 @@ extension InspectedStore {
         let volume = answer.groups.isEmpty ? nil : try await volume(conditions, of: .exchanges)
         return .page(
             EndpointsPage(
-                redacted: redactor.redacted(answer), question: question, volume: volume,
+                answer: redactor.redacted(answer), question: question, volume: volume,
                 frame: frame
             ).html, status: frame.status)
     }
@@ -37,7 +37,7 @@ extension InspectedStore {
         }
         let answer = found ?? NetworkAnswer(exchanges: 0, groups: [])
         return .page(
-            EndpointPage(redacted: redactor.redacted(answer), question: question, frame: frame).html,
+            EndpointPage(answer: redactor.redacted(answer), question: question, frame: frame).html,
             status: frame.status)
     }
 

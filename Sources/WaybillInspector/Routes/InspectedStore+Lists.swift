@@ -111,7 +111,7 @@ extension InspectedStore {
         let (first, leftOut) = UseCasesPage.first(of: answer)
         return .page(
             UseCasesPage(
-                redacted: redactor.redacted(first), leftOut: leftOut, step: step, names: names, frame: frame
+                answer: redactor.redacted(first), leftOut: leftOut, step: step, names: names, frame: frame
             ).html, status: frame.status)
     }
 

@@ -3,14 +3,12 @@ import WaybillExport
 import WaybillQueries
 
 struct SessionsPage {
-    let redacted: Redacted<RecordPage<TransactionSummary>>
-    let redactedList: Redacted<SessionList>
+    @Redacted var page: RecordPage<TransactionSummary>
+    @Redacted var list: SessionList
     let errorCounts: [GUID: Int]
     let names: Redacted<[RecordedName]>
     let frame: InspectorFrame
     private var address: ListAddress { frame.address }
-    private var page: RecordPage<TransactionSummary> { redacted.value }
-    private var list: SessionList { redactedList.value }
     private var links: UseCaseLinks { frame.links(keeping: ["use_case"]) }
 
     var html: HTML { frame.page("Sessions", .transactions, main: main) }
@@ -142,7 +140,7 @@ extension InspectedStore {
         }
         let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let html = SessionsPage(
-            redacted: page, redactedList: redactor.redacted(list), errorCounts: errorCounts, names: names, frame: frame
+            page: page, list: redactor.redacted(list), errorCounts: errorCounts, names: names, frame: frame
         ).html
         return .page(html, status: frame.status)
     }

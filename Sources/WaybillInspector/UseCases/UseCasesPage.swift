@@ -3,13 +3,12 @@ import WaybillExport
 import WaybillQueries
 
 struct UseCasesPage {
-    let redacted: Redacted<SummaryAnswer>
+    @Redacted var answer: SummaryAnswer
     var leftOut = 0
     var step: Int64 = 3_600_000_000
     let names: Redacted<[RecordedName]>
     let frame: InspectorFrame
     private var address: ListAddress { frame.address }
-    private var answer: SummaryAnswer { redacted.value }
     private var links: UseCaseLinks { frame.links() }
 
     var html: HTML { frame.page("Use cases", .useCases, main: main) }

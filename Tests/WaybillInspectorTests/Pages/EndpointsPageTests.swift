@@ -45,7 +45,7 @@ import WaybillStore
     ) -> String {
         let question = NetworkQuestion(grouping: .method, sort: sort)
         return EndpointsPage(
-            redacted: unredacted(answer), question: question, frame: frame.at(items)
+            answer: unredacted(answer), question: question, frame: frame.at(items)
         ).html.text
     }
 
@@ -54,7 +54,7 @@ import WaybillStore
         var question = NetworkQuestion()
         question.stepMicroseconds = 900_000_000
         return EndpointPage(
-            redacted: unredacted(answer), question: question, frame: frame.at(items)
+            answer: unredacted(answer), question: question, frame: frame.at(items)
         ).html.text
     }
 

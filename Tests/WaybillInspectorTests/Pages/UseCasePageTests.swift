@@ -136,7 +136,7 @@ import WaybillStore
                 ).html.text)
             pages.append(
                 UseCasesPage(
-                    redacted: unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, frame: frame
+                    answer: unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, frame: frame
                 ).html.text)
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
@@ -319,7 +319,7 @@ import WaybillStore
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let answer = SummaryAnswer(useCases: [], whyEmpty: nothing)
         let list = UseCasesPage(
-            redacted: unredacted(answer), names: unredacted([]), frame: frame
+            answer: unredacted(answer), names: unredacted([]), frame: frame
         ).html.text
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
@@ -329,7 +329,7 @@ import WaybillStore
         let many = (0..<40_000).map { summary("", code: $0) }
         let (first, leftOut) = UseCasesPage.first(of: SummaryAnswer(useCases: many))
         let page = UseCasesPage(
-            redacted: unredacted(first), leftOut: leftOut, names: unredacted([]), frame: frame
+            answer: unredacted(first), leftOut: leftOut, names: unredacted([]), frame: frame
         ).html.text
         #expect(page.utf8.count < 1_000_000)
         #expect(page.contains("use case 199</a>") && !page.contains("use case 200</a>"))
