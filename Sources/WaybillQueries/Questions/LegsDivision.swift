@@ -120,7 +120,7 @@ extension Leg {
 /// A store with only some transactions keeps them undivided: other stores may know more about the clocks.
 package struct PartialLegs: Mergeable {
     var divided: Segments<CollectedLegs>
-    private(set) var undivided: [GUID: UndividedLegs] = [:]
+    var undivided: [GUID: UndividedLegs] = [:]
 
     package mutating func merge(_ other: consuming PartialLegs) {
         divided.merge(other.divided)
@@ -162,18 +162,6 @@ struct UndividedLegs: Mergeable {
         transactions.append(Int64(place))
     }
 
-    mutating func add(
-        exchangesOf source: Int64, id: GUID, among caused: CausedParts, _ sources: SourceDirectory,
-        _ connection: Connection
-    ) throws(WaybillError) {
-        var parts: Set<Int64> = []
-        forEachTransaction { parts.insert($0.sequence) }
-        let found = try OffsetExchanges.found(of: source, id: id, opened: .min ... .max, among: caused, connection)
-        for exchange in found where exchange.isSample || parts.contains(exchange.part) {
-            add(exchange, from: exchange.server.flatMap { sources[$0.source]?.id })
-        }
-    }
-
     mutating func add(_ exchange: TransactionRow.Exchange, of client: GUID, in row: TransactionRow) {
         let cause = FactID(source: client, sequence: exchange.sequence)
         var tied = TiedExchange(exchange, ofPart: row.parts[exchange.part].sequence)
@@ -199,8 +187,6 @@ struct UndividedLegs: Mergeable {
         }
         exchange.write(to: &exchanges)
     }
-
-    var isEmpty: Bool { transactions.bytes.isEmpty && exchanges.bytes.isEmpty }
 
     mutating func merge(_ other: consuming UndividedLegs) {
         other.forEachTransaction { add($0) }
@@ -309,54 +295,33 @@ extension TransactionRow {
 
 extension LegsQuestion {
     /// Rows besides the chosen ones tell about the clocks.
-    func undivided(_ rows: [TransactionRow], _ context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
+    func undivided(_ context: AnswerContext) throws(WaybillError) -> Folded<PartialLegs> {
+        let rows = if let rows = context.rows { rows } else { try context.reader.transactionRows() }
         var context = context
         // A copy of all rows takes long.
-        context.rows = rows.allSatisfy(\.isChosen) ? rows : rows.filter(\.isChosen)
+        if !rows.allSatisfy(\.isChosen) { context.rows = rows.filter(\.isChosen) }
         let sources = try SourceDirectory(context)
         let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        return try undivided(all, sources, context) { clients in
-            for index in rows.indices {
-                for exchange in rows[index].exchanges where exchange.role == .client {
-                    let client = rows[index].sources[rows[index].parts[exchange.part].source].id
-                    clients[client, default: UndividedLegs()].add(exchange, of: client, in: rows[index])
-                }
-            }
-        }
-    }
-
-    func undivided(
-        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext
-    ) throws(WaybillError) -> Folded<PartialLegs> {
-        try undivided(all, sources, context) { (clients) throws(WaybillError) in
-            let caused = try CausedParts(by: context.connections)
-            for (source, entry) in sources.entries {
-                try clients[entry.source.id, default: UndividedLegs()].add(
-                    exchangesOf: source, id: entry.source.id, among: caused, sources, context.connection)
-            }
-        }
-    }
-
-    private func undivided(
-        _ all: TransactionCursor, _ sources: SourceDirectory, _ context: AnswerContext,
-        addExchanges: (inout [GUID: UndividedLegs]) throws(WaybillError) -> Void
-    ) throws(WaybillError) -> Folded<PartialLegs> {
-        var (divided, undivided) = (Segments(CollectedLegs()), [GUID: UndividedLegs]())
-        var all = all
         let values = all.segmentValues
-        try all.forEach { transaction, _ in
-            let segment = transaction.segment.map { values[$0] }
-            if let closing = transaction.closing, let source = sources.id(of: transaction.source) {
-                undivided[source, default: UndividedLegs()].add(transaction, closedAt: closing.at, segment: segment)
-            } else {
-                divided.add(to: segment) { $0.withoutEnd.addWeight(transaction.weight) }
+        let none = PartialLegs(divided: Segments(CollectedLegs(), values))
+        var folded = try context.fold(all, into: none) { (transactions, collected) throws(WaybillError) in
+            try transactions.forEach { transaction, _ in
+                guard let closing = transaction.closing, let source = sources.id(of: transaction.source) else {
+                    return collected.divided.add(transaction) { $0.withoutEnd.addWeight(transaction.weight) }
+                }
+                let segment = transaction.segment.map { values[$0] }
+                collected.undivided[source, default: UndividedLegs()].add(
+                    transaction, closedAt: closing.at, segment: segment)
             }
         }
-        try addExchanges(&undivided)
-        return Folded(
-            collected: PartialLegs(divided: divided, undivided: undivided.filter { !$0.value.isEmpty }),
-            asked: try AskedTransactions(all, all.weights, context))
+        for index in rows.indices {
+            for exchange in rows[index].exchanges where exchange.role == .client {
+                let client = rows[index].sources[rows[index].parts[exchange.part].source].id
+                folded.collected.undivided[client, default: UndividedLegs()].add(exchange, of: client, in: rows[index])
+            }
+        }
+        return folded
     }
 }
 

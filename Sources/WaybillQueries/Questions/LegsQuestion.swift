@@ -120,11 +120,10 @@ extension LegsQuestion: FoldedQuestion {
     }
 
     func partial(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> Folded<PartialLegs> {
-        if let rows = context.rows { return try undivided(rows, context) }
+        guard !context.isPartial else { return try undivided(context) }
         let sources = try SourceDirectory(context.connection)
         let all = try TransactionCursor(
             filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        guard !context.isPartial else { return try undivided(all, sources, context) }
         let caused = all.count < JoinedParts.many ? nil : try CausedParts(by: context.connections)
         let none = PartialLegs(divided: Segments(CollectedLegs(), all.segmentValues))
         return try context.fold(all, into: none) { (asked, collected) throws(WaybillError) in

@@ -4,7 +4,7 @@ import WaybillStore
 /// The clocks and event names of all sources, read at once because a store may know many thousands.
 final class SourceDirectory {
     /// By their IDs in the store. Sources of the same app version share a naming, except launches with their own names.
-    private(set) var entries: [Int64: (source: TransactionRow.Source, naming: Int)] = [:]
+    private var entries: [Int64: (source: TransactionRow.Source, naming: Int)] = [:]
     /// The sources of rows, by number.
     private var made: [(row: Int, index: Int, naming: Int)] = []
     private var rows: [TransactionRow] = []
