@@ -170,12 +170,11 @@ extension ErrorsQuestion: FoldedQuestion {
     package func answered(_ answer: ErrorsAnswer) -> AnyAnswer { .errors(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CollectedErrors> {
-        let sources = try SourceDirectory(context)
-        let all = try TransactionCursor(
-            filter, reading: [.times, .error], attribute: "user", sources: sources, context)
+        let all = try EventCursor(self, reading: [.times, .error], attribute: "user", context)
         let step = wholeStep
-        var folded = try context.fold(all, into: CollectedErrors()) { (transactions, collected) throws(WaybillError) in
-            try transactions.forEach { (transaction, _) throws(WaybillError) in
+        var folded = try context.fold(all, into: CollectedErrors()) { (events, collected) throws(WaybillError) in
+            let sources = events.sources
+            try events.transactions.forEach { (transaction, _) throws(WaybillError) in
                 collected.useCases[transaction.useCase, default: CollectedUseCase()].weight
                     .addWeight(transaction.weight)
                 guard let error = transaction.error else { return }

@@ -29,26 +29,48 @@ extension TimePoint {
     func microseconds(since other: TimePoint) -> Int64 { source == other.source ? at - other.at : wall - other.wall }
 }
 
-struct EventCursor: TransactionRange {
+/// Reads the transactions of a question, with the events that it asks about.
+struct EventCursor {
     private(set) var sources: SourceDirectory
-    private(set) var transactions: TransactionCursor
+    var transactions: TransactionCursor
+    /// The names of the question's points.
     private let names: [Int]
     private let codes: [Int]?
 
     init(
         _ question: some FoldedQuestion, of filter: TransactionFilter? = nil,
-        reading contents: TransactionCursor.Contents = [], _ context: AnswerContext
+        reading contents: TransactionCursor.Contents = [], attribute: String? = nil, _ context: AnswerContext
     ) throws(WaybillError) {
         let filter = filter ?? question.rowSelection.transactions
         sources = try SourceDirectory(context)
-        let points = try PointMatcher(question.points, of: filter.useCase, sources, context)
-        names = points.names
-        codes = question.rowContents.codes == nil ? nil : points.codes.sorted()
+        var (names, found, unknown) = ([Int](), Set<Int>(), UnknownNames())
+        for point in question.points {
+            switch point {
+            case .begun: names.append(TimePoint.begun)
+            case .finished: names.append(TimePoint.finished)
+            case .event(let name):
+                guard filter.useCase != nil else {
+                    throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
+                }
+                let codes = try context.connection.codes(named: name)
+                if codes.isEmpty {
+                    if unknown.known.isEmpty { unknown.known = try context.connection.eventNames() }
+                    guard context.isPartial else { throw .unknown(event: name, unknown.known) }
+                    unknown.unknown.append(name)
+                }
+                found.formUnion(codes)
+                names.append(sources.number(of: name))
+            }
+        }
+        self.names = names
+        codes = question.rowContents.codes == nil ? nil : found.sorted()
+        var contents = contents
+        if names.contains(where: { $0 < 0 }) { contents.insert(.times) }
+        if codes != [] { contents.insert(.joined) }
         transactions = try TransactionCursor(
-            filter, segmentation: question.segmentation,
-            reading: contents.union(points.contents).union(codes == [] ? [] : .joined), joinedWith: codes,
+            filter, segmentation: question.segmentation, reading: contents, attribute: attribute, joinedWith: codes,
             sources: sources, context)
-        transactions.unknownEvents = points.unknown
+        transactions.unknownEvents = unknown
     }
 
     func ranges(by connections: [Connection]) -> [EventCursor] {
@@ -125,6 +147,12 @@ struct EventCursor: TransactionRange {
             ordered.events = found.events.inOrder(found.sources)
             try body(ordered)
         }
+    }
+}
+
+extension Connection {
+    fileprivate func eventNames() throws(WaybillError) -> Set<String> {
+        Set(try statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
     }
 }
 

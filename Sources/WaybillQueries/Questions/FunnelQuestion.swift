@@ -336,16 +336,11 @@ package struct Folded<Collected: Mergeable>: Mergeable {
     }
 }
 
-protocol TransactionRange {
-    var transactions: TransactionCursor { get }
-
-    func ranges(by connections: [Connection]) -> [Self]
-}
-
 extension AnswerContext {
     /// Collects from all transactions: on one thread if they are few, otherwise on one per connection.
-    func fold<Range: TransactionRange, Collected: Mergeable>(
-        _ all: Range, into none: Collected, _ collect: (inout Range, inout Collected) throws(WaybillError) -> Void
+    func fold<Collected: Mergeable>(
+        _ all: EventCursor, into none: Collected,
+        _ collect: (inout EventCursor, inout Collected) throws(WaybillError) -> Void
     ) throws(WaybillError) -> Folded<Collected> {
         let ranges = all.ranges(by: all.transactions.count > soonRead ? connections : [reader.connection])
         let partials = try onThreads(ranges.count) { (number) throws(WaybillError) in

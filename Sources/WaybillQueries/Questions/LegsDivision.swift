@@ -300,13 +300,12 @@ extension LegsQuestion {
         var context = context
         // A copy of all rows takes long.
         if !rows.allSatisfy(\.isChosen) { context.rows = rows.filter(\.isChosen) }
-        let sources = try SourceDirectory(context)
-        let all = try TransactionCursor(
-            filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        let values = all.segmentValues
+        let all = try EventCursor(self, reading: .times, context)
+        let values = all.transactions.segmentValues
         let none = PartialLegs(divided: Segments(CollectedLegs(), values))
-        var folded = try context.fold(all, into: none) { (transactions, collected) throws(WaybillError) in
-            try transactions.forEach { transaction, _ in
+        var folded = try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
+            let sources = events.sources
+            try events.transactions.forEach { transaction, _ in
                 guard let closing = transaction.closing, let source = sources.id(of: transaction.source) else {
                     return collected.divided.add(transaction) { $0.withoutEnd.addWeight(transaction.weight) }
                 }

@@ -121,15 +121,13 @@ extension LegsQuestion: FoldedQuestion {
 
     func partial(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> Folded<PartialLegs> {
         guard !context.isPartial else { return try undivided(context) }
-        let sources = try SourceDirectory(context.connection)
-        let all = try TransactionCursor(
-            filter, segmentation: segmentation, reading: .times, sources: sources, context)
-        let caused = all.count < JoinedParts.many ? nil : try CausedParts(by: context.connections)
-        let none = PartialLegs(divided: Segments(CollectedLegs(), all.segmentValues))
-        return try context.fold(all, into: none) { (asked, collected) throws(WaybillError) in
-            let connection = asked.connection
+        let all = try EventCursor(self, reading: .times, context)
+        let caused = all.transactions.count < JoinedParts.many ? nil : try CausedParts(by: context.connections)
+        let none = PartialLegs(divided: Segments(CollectedLegs(), all.transactions.segmentValues))
+        return try context.fold(all, into: none) { (events, collected) throws(WaybillError) in
+            let (sources, connection) = (events.sources, events.transactions.connection)
             var ofSource: [TransactionCursor.Transaction] = []
-            try asked.forEach { (transaction, _) throws(WaybillError) in
+            try events.transactions.forEach { (transaction, _) throws(WaybillError) in
                 if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
                     try Self.divide(ofSource, sources, caused, into: &collected.divided, connection)
                     ofSource.removeAll(keepingCapacity: true)

@@ -82,13 +82,10 @@ extension MeasureQuestion: FoldedQuestion {
     package func answered(_ answer: MeasureAnswer) -> AnyAnswer { .measure(self, answer) }
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<Segments<CollectedNumbers>> {
-        let sources = try SourceDirectory(context)
-        let all = try TransactionCursor(
-            filter, segmentation: segmentation, reading: [], attribute: attribute, sources: sources,
-            context)
-        return try context.fold(all, into: Segments(CollectedNumbers(), all.segmentValues)) {
-            (transactions, collected) throws(WaybillError) in
-            try transactions.forEach { (transaction, _) throws(WaybillError) in
+        let all = try EventCursor(self, attribute: attribute, context)
+        return try context.fold(all, into: Segments(CollectedNumbers(), all.transactions.segmentValues)) {
+            (events, collected) throws(WaybillError) in
+            try events.transactions.forEach { (transaction, _) throws(WaybillError) in
                 collected.add(transaction) { $0.add(transaction.attribute, transaction.weight) }
             }
         }

@@ -155,8 +155,6 @@ final class SourceDirectory {
     }
 
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
-
-    func codes(named name: String) throws(WaybillError) -> Set<Int> { try connection.codes(named: name) }
 }
 
 extension Connection {

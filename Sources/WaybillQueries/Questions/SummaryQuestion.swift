@@ -143,13 +143,12 @@ extension SummaryQuestion: FoldedQuestion {
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<CountedUseCases> {
         let context = try context.certifying(self)
-        let sources = try SourceDirectory(context)
-        let all = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
-        var folded = try context.fold(all, into: CountedUseCases()) { (transactions, collected) throws(WaybillError) in
+        let all = try EventCursor(self, reading: [.times, .outcome, .error], context)
+        var folded = try context.fold(all, into: CountedUseCases()) { (events, collected) throws(WaybillError) in
             var counts: [UseCaseCounts] = []
             var places: [Int: Int] = [:]
             let step = wholeStep
-            try transactions.forEach { (transaction, _) throws(WaybillError) in
+            try events.transactions.forEach { (transaction, _) throws(WaybillError) in
                 let place = places[transaction.useCase] ?? counts.count
                 if place == counts.count {
                     places[transaction.useCase] = place
@@ -158,7 +157,7 @@ extension SummaryQuestion: FoldedQuestion {
                 counts[place].add(transaction, step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
             }
             for (useCase, place) in places {
-                counts[place].tellInstallations(sources)
+                counts[place].tellInstallations(events.sources)
                 collected.useCases[useCase] = counts[place]
             }
         }

@@ -2,7 +2,7 @@ import WaybillCore
 import WaybillStore
 
 /// Reads the transactions of a question, with their parts. Only the keys stay in memory.
-struct TransactionCursor: TransactionRange {
+struct TransactionCursor {
     /// A transaction, by its leading part. Properties outside of the ``Contents`` that are read have no meaning.
     struct Transaction {
         var source: Int64
@@ -217,8 +217,6 @@ struct TransactionCursor: TransactionRange {
     }
 
     var weights: Weights { contents.contains(.weight) ? weighed : Weights(count, each: sampleWeight) }
-
-    var transactions: TransactionCursor { self }
 
     func ranges(by connections: [Connection]) -> [TransactionCursor] {
         connections.enumerated().map { number, connection in

@@ -36,48 +36,6 @@ extension TransactionPoint: Codable, CustomStringConvertible {
     public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
-struct PointMatcher {
-    let names: [Int]
-    let codes: Set<Int>
-    let unknown: UnknownNames
-
-    init(
-        _ points: [TransactionPoint], of useCase: Int?, _ sources: SourceDirectory, _ context: AnswerContext
-    ) throws(WaybillError) {
-        var codes: Set<Int> = []
-        var names: [Int] = []
-        var unknown = UnknownNames()
-        for point in points {
-            switch point {
-            case .begun: names.append(TimePoint.begun)
-            case .finished: names.append(TimePoint.finished)
-            case .event(let name):
-                guard useCase != nil else {
-                    throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
-                }
-                let found = try sources.codes(named: name)
-                if found.isEmpty {
-                    if unknown.known.isEmpty { unknown.known = try Self.known(context.connection) }
-                    guard context.isPartial else { throw .unknown(event: name, unknown.known) }
-                    unknown.unknown.append(name)
-                }
-                codes.formUnion(found)
-                names.append(sources.number(of: name))
-            }
-        }
-        self.codes = codes
-        self.names = names
-        self.unknown = unknown
-    }
-
-    private static func known(_ connection: Connection) throws(WaybillError) -> Set<String> {
-        Set(
-            try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0").rows { row in row.text(0) })
-    }
-
-    var contents: TransactionCursor.Contents { names.contains { $0 < 0 } ? .times : [] }
-}
-
 struct TimedTransaction {
     let transaction: TransactionCursor.Transaction
     /// Sorted by source, time and sequence.
