@@ -70,7 +70,7 @@ extension StoreReader {
 /// question depends on those.
 package protocol FoldedQuestion: Question {
     associatedtype Filter: ListFilter
-    associatedtype Partial: Mergeable
+    associatedtype Partial: PartialResult
 
     var filter: Filter { get }
     var rowSelection: RowSelection { get }
@@ -99,7 +99,7 @@ extension FoldedQuestion {
     package var isCertified: Bool? { nil }
 
     public func answer(from context: AnswerContext) throws(WaybillError) -> Answer {
-        try answer(partial(from: context))
+        try answer(partial(from: context.certifying(self)))
     }
 }
 
@@ -107,13 +107,11 @@ extension FoldedQuestion {
 package protocol Mergeable: Sendable {
     /// The order of merges must not matter.
     mutating func merge(_ other: consuming Self)
-
-    /// Adds why there are no others, and the number of other exchanges. Most have no use for it.
-    mutating func add(_ reason: EmptyReason, exchangeCount: Int)
 }
 
-extension Mergeable {
-    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {}
+package protocol PartialResult: Mergeable {
+    /// Adds why there are no others, and the number of other exchanges.
+    mutating func add(_ reason: EmptyReason, exchangeCount: Int)
 }
 
 extension Dictionary where Value: Mergeable {

@@ -111,7 +111,7 @@ extension AnyQuestion {
         try reader.read { () throws(WaybillError) in
             let context = AnswerContext(
                 reader: reader, now: now, isPartial: true, rows: rows, elsewhere: elsewhere)
-            return PartialAnswer(question: self, found: try asked.partial(from: context))
+            return PartialAnswer(question: self, found: try asked.partial(from: context.certifying(asked)))
         }
     }
 
@@ -135,7 +135,7 @@ extension FoldedQuestion {
         answered(try JSONDecoder.waybill().decode(Answer.self, from: json))
     }
 
-    fileprivate func answered(found: any Mergeable) throws -> AnyAnswer {
+    fileprivate func answered(found: any PartialResult) throws -> AnyAnswer {
         guard let found = found as? Partial else {
             throw WaybillError(.setting, "This is a partial answer to another question.")
         }
@@ -192,7 +192,7 @@ extension AnyQuestion.Word {
 /// ```
 package struct PartialAnswer: Sendable {
     fileprivate let question: AnyQuestion
-    fileprivate var found: any Mergeable
+    fileprivate var found: any PartialResult
 
     package mutating func merge(_ other: consuming PartialAnswer) throws(WaybillError) {
         guard question == other.question else {
@@ -209,8 +209,8 @@ package struct PartialAnswer: Sendable {
     package consuming func answer() throws -> AnyAnswer { try question.asked.answered(found: found) }
 }
 
-extension Mergeable {
-    fileprivate mutating func merge(any other: any Mergeable) { if let other = other as? Self { merge(other) } }
+extension PartialResult {
+    fileprivate mutating func merge(any other: any PartialResult) { if let other = other as? Self { merge(other) } }
 }
 
 /// The answer to any of the questions, with the question. ``AnyQuestion/answer(json:)`` decodes its JSON.

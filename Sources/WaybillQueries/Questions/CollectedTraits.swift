@@ -84,8 +84,6 @@ extension TransactionRow {
 }
 
 package struct CollectedTraits: Mergeable {
-    /// The chosen transactions, for the reason if there are none.
-    var asked: AskedTransactions?
     private var chosen = SampleWeights()
     private var others = SampleWeights()
     private var weights: [WhyAnswer.Trait: TraitWeights] = [:]
@@ -114,11 +112,7 @@ package struct CollectedTraits: Mergeable {
         chosen.merge(other.chosen)
         others.merge(other.others)
         weights.merge(other.weights)
-        guard let more = other.asked else { return }
-        if asked == nil { asked = more } else { asked?.merge(more) }
     }
-
-    package mutating func add(_ reason: EmptyReason, exchangeCount: Int) { asked?.add(reason) }
 
     package func answer(limit: Int) -> WhyAnswer {
         let all = Weights.count(chosen.sum.addingWeight(others.sum))

@@ -172,7 +172,6 @@ extension DurationQuestion: FoldedQuestion {
     package func partial(
         from context: AnswerContext
     ) throws(WaybillError) -> Folded<Segments<CollectedDurations>> {
-        let context = try context.certifying(self)
         let step = stepMicroseconds.map { max(1, $0) }
         let all = try EventCursor(self, reading: step == nil ? .outcome : [.outcome, .times], context)
         return try context.fold(all, into: Segments(CollectedDurations(), all.transactions.segmentValues)) {

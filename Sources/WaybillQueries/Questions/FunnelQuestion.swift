@@ -143,7 +143,6 @@ extension FunnelQuestion: FoldedQuestion {
 
     package func partial(from context: AnswerContext) throws(WaybillError) -> Folded<Segments<CollectedSteps>> {
         guard !steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
-        let context = try context.certifying(self)
         let all = try EventCursor(self, context)
         let none = Segments(CollectedSteps(stepCount: steps.count), all.transactions.segmentValues)
         return try context.fold(all, into: none) {
@@ -321,7 +320,7 @@ package struct LastEvents: Mergeable {
     }
 }
 
-package struct Folded<Collected: Mergeable>: Mergeable {
+package struct Folded<Collected: Mergeable>: PartialResult {
     var collected: Collected
     var asked: AskedTransactions
 
@@ -331,7 +330,6 @@ package struct Folded<Collected: Mergeable>: Mergeable {
     }
 
     package mutating func add(_ reason: EmptyReason, exchangeCount: Int) {
-        collected.add(reason, exchangeCount: exchangeCount)
         asked.add(reason)
     }
 }

@@ -209,7 +209,7 @@ extension NetworkQuestion: FoldedQuestion {
     }
 }
 
-package struct GroupedExchanges: Mergeable {
+package struct GroupedExchanges: PartialResult {
     private var groups: [NetworkKey: CollectedExchanges] = [:]
     private var other: [ExchangeRole: CollectedExchanges] = [:]
     /// The last key that is held; `nil` while there are few keys.

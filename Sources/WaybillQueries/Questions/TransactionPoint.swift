@@ -99,7 +99,7 @@ extension TransactionPoint {
 
 package struct AskedTransactions: Mergeable {
     private(set) var count: Int
-    private var weights: Weights
+    private(set) var weights: Weights
     private var reason: EmptyReason?
     private var events = UnknownNames()
     private var attribute = UnknownNames()

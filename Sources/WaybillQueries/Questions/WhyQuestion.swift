@@ -149,7 +149,7 @@ extension WhyQuestion: FoldedQuestion {
         let all = try EventCursor(self, of: allFilter, reading: [.outcome], context)
         var ofChosen = context
         ofChosen.rows = context.rows?.filter(\.isChosen)
-        var found = try TransactionCursor(filter, reading: [.times], sources: all.sources, ofChosen)
+        var found = try TransactionCursor(filter, reading: [], sources: all.sources, ofChosen)
         var chosen: [Int64: Set<Int64>] = [:]
         try found.forEach { transaction, _ in chosen[transaction.source, default: []].insert(transaction.sequence) }
         var folded = try context.fold(all, into: CollectedTraits()) { (events, collected) throws(WaybillError) in
@@ -166,7 +166,8 @@ extension WhyQuestion: FoldedQuestion {
                 collected.add(traits, isChosen: isChosen, weight: transaction.weight)
             }
         }
-        folded.collected.asked = try AskedTransactions(found, found.weights, ofChosen)
+        // All are weighed, but only the chosen ones say why none counts.
+        folded.asked = try AskedTransactions(found, folded.asked.weights, ofChosen)
         return folded
     }
 
@@ -174,7 +175,7 @@ extension WhyQuestion: FoldedQuestion {
         var answer = found.collected.answer(limit: limit)
         answer.weighed = found.asked.weighing
         if answer.chosen == 0 {
-            answer.whyEmpty = (found.collected.asked ?? found.asked).whyNone { "None of \($0) passes the filter." }
+            answer.whyEmpty = found.asked.whyNone { "None of \($0) passes the filter." }
         } else if answer.others == 0 {
             answer.whyEmpty = "All transactions that have ended pass the filter, so there are no others."
         }
