@@ -196,24 +196,16 @@ package struct CountedUseCases: Mergeable {
 
 private struct UseCaseCounts: Mergeable {
     fileprivate var name: String?
-    private var outcomes: [TransactionOutcome: Int64] = [:]
     private var errors = ErrorCounts()
     private var sources: Set<Int64> = []
     private var installations: Set<GUID> = []
     private var durations = Durations()
     private var succeeded = Durations()
-    private var rates: [Rate] = []
-    private var places: [Int64: Int] = [:]
-    /// The index of the last step, because transactions usually follow in order of time.
-    private var latest = 0
-
-    private struct Rate {
-        var step: Int64
-        var outcomes: [TransactionOutcome: Int64] = [:]
-    }
+    /// The sums of weights by step.
+    private var rates: [Int64: [TransactionOutcome: Int64]] = [:]
 
     mutating func add(_ transaction: TransactionCursor.Transaction, step: Int64) {
-        outcomes[transaction.outcome, default: 0].addWeight(transaction.weight)
+        rates[step, default: [:]][transaction.outcome, default: 0].addWeight(transaction.weight)
         if let error = transaction.error { errors.add(error, transaction.weight) }
         sources.insert(transaction.source)
         if let closing = transaction.closing, closing.sequence >= transaction.sequence {
@@ -222,15 +214,6 @@ private struct UseCaseCounts: Mergeable {
                 succeeded.append(closing.at - transaction.at, weight: transaction.weight)
             }
         }
-        if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
-        rates[latest].outcomes[transaction.outcome, default: 0].addWeight(transaction.weight)
-    }
-
-    private mutating func place(of step: Int64) -> Int {
-        if let place = places[step] { return place }
-        places[step] = rates.count
-        rates.append(Rate(step: step))
-        return rates.count - 1
     }
 
     /// Replaces sources by their installations, because row numbers mean nothing outside of their store.
@@ -241,24 +224,24 @@ private struct UseCaseCounts: Mergeable {
 
     mutating func merge(_ other: consuming UseCaseCounts) {
         name = EmptyReason.least(name, other.name)
-        outcomes.merge(other.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         errors.merge(other.errors)
         installations.formUnion(other.installations)
         durations.merge(other.durations)
         succeeded.merge(other.succeeded)
-        for rate in other.rates {
-            rates[place(of: rate.step)].outcomes.merge(rate.outcomes, uniquingKeysWith: { $0.addingWeight($1) })
+        for (step, outcomes) in other.rates {
+            rates[step, default: [:]].merge(outcomes, uniquingKeysWith: { $0.addingWeight($1) })
         }
     }
 
     fileprivate mutating func summary(of useCase: Int, step: Int64) -> UseCaseSummary {
-        UseCaseSummary(
-            useCase: useCase, name: name ?? "use case \(useCase)", runs: outcomes.counts.values.reduce(0, +),
-            outcomes: outcomes.counts,
-            errors: errors.sorted,
-            installations: installations.count,
-            rates: rates.sorted { $0.step < $1.step }.map {
-                .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes.counts)
+        var sums: [TransactionOutcome: Int64] = [:]
+        for outcomes in rates.values { sums.merge(outcomes, uniquingKeysWith: { $0.addingWeight($1) }) }
+        let outcomes = sums.counts
+        return UseCaseSummary(
+            useCase: useCase, name: name ?? "use case \(useCase)", runs: outcomes.values.reduce(0, +),
+            outcomes: outcomes, errors: errors.sorted, installations: installations.count,
+            rates: rates.sorted { $0.key < $1.key }.map {
+                .init(start: Date(microseconds: $0.key * step), outcomes: $0.value.counts)
             }, duration: DurationStatistics(&durations), succeeded: DurationStatistics(&succeeded))
     }
 }
