@@ -84,8 +84,8 @@ extension TransactionRow {
 }
 
 package struct CollectedTraits: Mergeable {
-    private var chosen = SampleWeights()
-    private var others = SampleWeights()
+    private var chosen = Weights()
+    private var others = Weights()
     private var weights: [WhyAnswer.Trait: TraitWeights] = [:]
 
     private struct TraitWeights: Mergeable {

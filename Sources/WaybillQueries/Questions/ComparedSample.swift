@@ -4,7 +4,7 @@ package struct ComparedSample: Mergeable {
     package var value: String?
     package private(set) var durations = Durations()
     private var outcomes: [TransactionOutcome: Int64] = [:]
-    private var ended = SampleWeights()
+    private var ended = Weights()
 
     package init(value: String?) { self.value = value }
 

@@ -276,10 +276,9 @@ extension DropOffQuestion: FoldedQuestion {
         return try context.fold(all, into: LastEvents()) { (events, collected) throws(WaybillError) in
             var durations: [Int?: Durations] = [:]
             try events.forEachInOrder { found in
-                let (last, weight) = (found.events.last, found.transaction.weight)
+                let last = found.events.last
                 durations[last?.name, default: Durations()].append(
-                    last?.microseconds(since: found.begin) ?? 0, weight: weight)
-                collected.weights.addWeight(weight)
+                    last?.microseconds(since: found.begin) ?? 0, weight: found.transaction.weight)
             }
             let names = events.sources.names
             for (name, durations) in durations { collected.durations[name.map { names[$0] }] = durations }
@@ -294,7 +293,7 @@ extension DropOffQuestion: FoldedQuestion {
                 event: name, count: durations.count, statistics: DurationStatistics(&taken))
         }
         var answer = DropOffAnswer(
-            transactions: Weights.count(found.collected.weights),
+            transactions: Weights.count(asked.weights.sum),
             lastEvents: last.sorted {
                 $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
             },
@@ -312,12 +311,8 @@ extension DropOffQuestion: FoldedQuestion {
 
 package struct LastEvents: Mergeable {
     fileprivate var durations: [String?: Durations] = [:]
-    fileprivate var weights: Int64 = 0
 
-    package mutating func merge(_ other: consuming LastEvents) {
-        durations.merge(other.durations)
-        weights.addWeight(other.weights)
-    }
+    package mutating func merge(_ other: consuming LastEvents) { durations.merge(other.durations) }
 }
 
 package struct Folded<Collected: Mergeable>: PartialResult {

@@ -31,56 +31,38 @@ package struct Weights: Mergeable {
     package static let one = Int64(Fact.Sampling.million)
 
     private var delivered = 0
-    private var sum: Int64 = 0
-    private var variance = 0.0
+    private(set) var sum: Int64 = 0
+    /// Of thousandths. It is exact for many millions, and therefore independent of the order.
+    private var squares = 0.0
 
     package init() {}
 
     init(_ count: Int, each weight: Int64 = Self.one) {
         (delivered, sum) = (count, Int64(count).multipliedBounded(by: weight))
-        variance = Double(count) * Self.variance(weight)
+        squares = Double(count) * Self.square(weight)
     }
 
     package mutating func merge(_ other: consuming Weights) {
         delivered += other.delivered
         sum.addWeight(other.sum)
-        variance += other.variance
+        squares += other.squares
     }
 
     package mutating func add(_ weight: Int64) {
         delivered += 1
         sum.addWeight(weight)
-        // The sum is exact for many millions, and therefore independent of the order.
-        variance += Self.variance(weight)
+        squares += Self.square(weight)
     }
 
-    private static func variance(_ weight: Int64) -> Double {
-        Double(weight / 1_000) * Double(weight / 1_000 - one / 1_000)
-    }
+    private static func square(_ weight: Int64) -> Double { Double(weight / 1_000) * Double(weight / 1_000) }
 
     package static func count(_ sum: Int64) -> Int { Int(clamping: (sum + one / 2) / one) }
 
     package var weighing: Weighing? {
         guard sum != Int64(delivered) * Self.one else { return nil }
-        let deviation = max(0, variance).squareRoot() / 1_000
+        let deviation = max(0, squares - Double(sum)).squareRoot() / 1_000
         return Weighing(
             delivered: delivered, estimated: Self.count(sum), margin: Int((1.96 * deviation).rounded(.up)))
-    }
-}
-
-/// The weights of some transactions, for the rates of what some of them have.
-struct SampleWeights: Mergeable {
-    private(set) var sum: Int64 = 0
-    private var squares = 0.0
-
-    mutating func add(_ weight: Int64) {
-        sum.addWeight(weight)
-        squares += Double(weight / 1_000) * Double(weight / 1_000)
-    }
-
-    mutating func merge(_ other: consuming SampleWeights) {
-        sum.addWeight(other.sum)
-        squares += other.squares
     }
 
     /// Uses the effective sample size: weighted transactions count less, to keep the interval honest.
