@@ -49,10 +49,10 @@ extension Store {
     }
 
     private func findGone(_ books: inout SourceBooks) throws(WaybillError) {
-        guard let source = try SourceRows(connection: connection).find(books.share.source.id) else { return }
+        guard let source = try connection.sourceRow(books.share.source.id) else { return }
         let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
         if !erased.isEmpty {
-            let received = try RangeRows(connection: connection).booked(of: source.id, meeting: erased)
+            let received = try connection.bookedSequences(of: source.id, meeting: erased)
             books.gone = received.intersection(erased)
         }
         if !books.retired.isEmpty {
@@ -99,7 +99,7 @@ struct ChangedRows {
     {
         guard let scanned = try ScannedSource(ScannedShare(row: row), connection) else { return nil }
         var books = SourceBooks(
-            share: scanned.share(dropped: try RangeRows(connection: connection).dropped(of: row)), heard: 0)
+            share: scanned.share(dropped: try connection.droppedRanges(of: row)), heard: 0)
         try connection.statement("SELECT heard_us, proof_hash FROM sources WHERE id = ?").forEachRow(row) { row in
             (books.heard, books.proofDigest) = (row.int(0), row.optionalBytes(1))
         }

@@ -69,25 +69,23 @@ extension Store {
     func replay(_ spans: [PlacedSpan]) throws(WaybillError) {
         guard !spans.isEmpty else { return }
         try write { () throws(WaybillError) in
-            let (rows, sources, causes) = (
-                SpanRows(connection), SourceRows(connection: connection), SpanCauses(connection)
-            )
+            let (rows, causes) = (SpanRows(connection), SpanCauses(connection))
             var (uncaused, undecided): (Set<GUID>, Set<GUID>) = ([], [])
             for placed in spans {
-                guard let source = try sources.find(placed.source) else { continue }
+                guard let source = try connection.sourceRow(placed.source) else { continue }
                 try rows.write(placed.span, of: source.id, in: placed.transaction, at: placed.received)
                 if placed.span.isUncaused { uncaused.insert(placed.transaction) }
             }
             for transaction in uncaused where try causes.find(in: transaction) { undecided.insert(transaction) }
-            try LeadingParts(connection: connection).decide(each: undecided)
+            try connection.decideLeaders(of: undecided)
         }
     }
 
     private func replay(_ books: SourceBooks) throws(WaybillError) {
         let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") as Int64
         let ingestion = try book(books.share, at: books.heard, isVouchedFor: true)
-        try LeadingParts(connection: connection).decide(each: ingestion.undecided)
-        guard let source = try SourceRows(connection: connection).find(books.share.source.id) else {
+        try connection.decideLeaders(of: ingestion.undecided)
+        guard let source = try connection.sourceRow(books.share.source.id) else {
             throw WaybillError(.store, "The source \(books.share.source.id) was erased while it was read. Try again.")
         }
         try connection.statement("UPDATE sources SET proof_hash = ifnull(proof_hash, ?) WHERE id = ?").run(
@@ -104,7 +102,7 @@ extension Store {
             INSERT INTO arrivals(id, source, first, last, received_us) VALUES (?, ?, ?, ?, ?) \
             ON CONFLICT(id) DO UPDATE SET id = id WHERE source = excluded.source AND first = excluded.first
             """)
-        let (ranges, retired) = (RangeRows(connection: connection), RangeTable.retired(connection))
+        let retired = RangeTable.retired(connection)
         try retired.add(books.retired, to: source.id)
         var received = books.retired
         for arrival in books.arrivals {
@@ -118,10 +116,10 @@ extension Store {
                 if connection.changeCount > 0 { break }
             }
         }
-        received = received.subtracting(try ranges.erased(of: source.id, meeting: received))
-        try ranges.table.add(received, to: source.id)
+        received = received.subtracting(try connection.erasedSequences(of: source.id, meeting: received))
+        try connection.bookedRanges.add(received, to: source.id)
         try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(
-            try ranges.bookedCount(of: source.id) as Int64, source.id)
+            try connection.bookedCount(of: source.id) as Int64, source.id)
     }
 }
 #endif

@@ -77,7 +77,7 @@ struct StoreScan {
 extension SpanRows {
     func all(after last: PlacedSpan?, limit: Int) throws(WaybillError) -> [PlacedSpan] {
         let row: Int64? = try last.flatMap { last throws(WaybillError) in
-            try SourceRows(connection: connection).find(last.source)?.id
+            try connection.sourceRow(last.source)?.id
         }
         return try connection.statement(
             """

@@ -66,7 +66,7 @@ inline check() {
     assert((received & gaps) == 0)
 }
 
-/* CODE SourceRows.swift: func end( */
+/* CODE SourceRows.swift: func endSource( */
 inline endLease(which) {
 #ifndef MUTATION_RELEASE_FORGETS_NEWS
     if :: news == 2 -> news = 1 :: else fi;
@@ -218,7 +218,7 @@ end: d_step { mayGo & FIRST -> dropped = dropped | FIRST; news = 1; check() }
 /*
  * A journal brings a fact that is sampled away in the same step: of a process that runs, or by recovery, perhaps after the end of its source was told.
  */
-/* CODE LeadingParts.swift: func decide( */
+/* CODE LeadingParts.swift: func decideHeldParts( */
 /* CODE SourceRows.swift: func note(_ source: Int64, sampledFrom */
 active proctype Sampling() {
 end: d_step {
@@ -255,7 +255,7 @@ inline ingest(s) {
     received = received | rejected;
 #endif
     everReceived = everReceived | fresh; everRejected = everRejected | rejected;
-    /* A fact that is there is not dropped. CODE RangeRows.swift: func drop( */
+    /* A fact that is there is not dropped. CODE RangeRows.swift: func bookDropped( */
     gaps = (gaps | sets[s].told) & ~received;
     check()
 }

@@ -152,13 +152,13 @@ extension Store {
         let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
         var legacy = LegacyIngestion(
             connection: connection, redactor: redactor, receivedMicroseconds: wall,
-            recorded: try SourceRows(connection: connection).find(source)?.recorded ?? 0)
+            recorded: try connection.sourceRow(source)?.recorded ?? 0)
         let share = try legacy.share(set, of: source)
         guard !share.facts.isEmpty else {
             return (Receipt(set: GUID(), acceptedCount: 0, rejections: rejections), [])
         }
         let ingestion = try book(share, at: wall, factsPerTransaction: factsPerTransaction, isVouchedFor: true)
-        try LeadingParts(connection: connection).decide(each: ingestion.undecided)
+        try connection.decideLeaders(of: ingestion.undecided)
         let receipt = Receipt(
             set: GUID(), acceptedCount: ingestion.takenCount, rejections: ingestion.rejections + rejections)
         return (receipt, [share])

@@ -40,7 +40,7 @@ package struct ExportSelector {
                 ScannedShare(row: $0.row, sequences: SequenceRanges([1...$0.recorded]), earliest: time)
             }
         case .quarantine:
-            selection = ExportSelection(shares: try QuarantineRows(connection: connection).shares())
+            selection = ExportSelection(shares: try connection.quarantinedShares())
         }
         try advance(&selection.cursor)
         for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }

@@ -39,13 +39,13 @@ struct SetCollector: FactVisitor {
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let row = scanned.share.row
         var share = scanned.share(
-            dropped: try RangeRows(connection: connection).dropped(of: row, limit: Limits.envelopeItems))
-        share.names = try NameRows(connection: connection).names(of: row, limit: Limits.envelopeItems)
+            dropped: try connection.droppedRanges(of: row, limit: Limits.envelopeItems))
+        share.names = try connection.names(of: row, limit: Limits.envelopeItems)
         share.redact(by: redactor)
         if hasProofs {
-            share.sourceProof = try SourceRows(connection: connection).proof(of: row)
+            share.sourceProof = try connection.sourceProof(of: row)
             share.installationProof = try share.source.installation.flatMap { id throws(WaybillError) in
-                try InstallationRows(connection: connection).proof(of: id)
+                try connection.installationProof(of: id)
             }
         }
         shares.append(share)

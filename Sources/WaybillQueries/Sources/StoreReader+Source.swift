@@ -102,7 +102,7 @@ extension StoreReader {
     }
 
     private func own(now wall: Int64) throws(WaybillError) -> DeliveryState.Own? {
-        let totals = try Totals(connection: connection).all()
+        let totals = try connection.totals()
         guard try connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL") > 0 || !totals.isEmpty
         else { return nil }
         let settled = try connection.statement(
@@ -123,7 +123,7 @@ extension StoreReader {
                 try summary(leader: leader.sequence, of: leader.source, now: wall)
             },
             pause: try deliveryPause(), totals: totals)
-        own.heldCount = try HeldParts(connection: connection).count()
+        own.heldCount = try connection.heldCount()
         let sampled = try connection.integer(
             """
             SELECT ifnull(sum(max(0, d.last - d.first + 1)), 0) FROM dropped d JOIN sources s ON s.id = d.source \
@@ -149,7 +149,7 @@ extension StoreReader {
         var groups = found.map(\.group)
         for (index, found) in found.enumerated().prefix(Self.sampleLimit) {
             let share = ScannedShare(row: found.row, sequences: SequenceRanges([found.group.first...found.group.first]))
-            groups[index].sample = try QuarantineRows(connection: connection).facts(of: share).first
+            groups[index].sample = try connection.facts(of: share).first
         }
         return groups
     }

@@ -75,7 +75,7 @@ extension StoreReader {
         var records: [SourceRecord] = []
         for (row, record) in found {
             var record = record
-            record.ledger = try SourceRows(connection: connection).ledger(of: row)
+            record.ledger = try connection.ledger(of: row)
             if record.heardMicroseconds != nil { (record.gaps, record.gapCount) = try gaps(of: row) }
             records.append(record)
         }

@@ -103,7 +103,7 @@ extension StoreReader {
             try checkLeaders(&result)
             try checkErased(&result)
             try tellLegacyQuarantine(&result)
-            result.totals = try Totals(connection: connection).all()
+            result.totals = try connection.totals()
             for total in result.totals where !total.ledger.isBalanced {
                 result.problems.append("The totals of \(total.app) do not balance: \(total.ledger.recorded) recorded.")
             }
@@ -120,12 +120,12 @@ extension StoreReader {
         _ source: SourceRecord, _ counts: [GUID: Int64]?, _ result: inout StoreVerification
     ) throws(WaybillError) {
         let row = try connection.integer("SELECT id FROM sources WHERE uuid = ?", source.id)
-        let ranges = try RangeRows(connection: connection).booked(of: row)
+        let ranges = try connection.bookedSequences(of: row)
         let booked = ranges.count
         let ledger = source.ledger
         let retired = try RangeTable.retired(connection).sequences(of: row)
         // Sampled facts stay in the store that recorded them.
-        let sampled = try RangeRows(connection: connection).dropped(of: row).filter { $0.reason == .sampled }.sequences
+        let sampled = try connection.droppedRanges(of: row).filter { $0.reason == .sampled }.sequences
         let kept = source.heardMicroseconds == nil ? ranges.union(sampled) : ranges
         var rows: (booked: Int64, others: Int64) = (counts?[source.id] ?? 0, 0)
         if counts == nil { rows = try factCounts(of: row, booked: kept.subtracting(retired)) }

@@ -22,7 +22,6 @@ struct SpanIngestion {
     private let writer: SpanWriter
     private let wall: Int64
     private let rows: SpanRows
-    private let sources: SourceRows
     private let tombstones: Tombstones
     /// The reason for refusing each checked transaction; `nil` if its spans are accepted.
     private var reasons: [GUID: String?] = [:]
@@ -37,7 +36,6 @@ struct SpanIngestion {
         self.writer = writer
         self.wall = wall
         rows = SpanRows(store.connection)
-        sources = SourceRows(connection: store.connection)
         tombstones = try Tombstones(store.connection, at: wall)
     }
 
@@ -91,7 +89,7 @@ struct SpanIngestion {
         let found = try connection.statement("SELECT uuid, app FROM sources WHERE id = ?").first(source) { row in
             SourceIdentity(id: row.guid(0), app: row.text(1))
         }
-        guard let recorded = found, let row = try sources.find(source) else { return 0 }
+        guard let recorded = found, let row = try connection.sourceRow(source) else { return 0 }
         var batch = SpanBatch(source: recorded, row: source, recorded: row.recorded)
         var tree = try SpanTree(of: source, in: transaction, rows)
         let count = tree.nodes.count
@@ -112,10 +110,9 @@ struct SpanIngestion {
     /// Finds the causes of all new parts at the end, because that reads whole transactions.
     mutating func finish() throws(WaybillError) {
         let causes = SpanCauses(connection)
-        let leaders = LeadingParts(connection: connection)
         for transaction in touched {
             _ = try causes.find(in: transaction)
-            try leaders.decide(transaction)
+            try connection.decideLeader(of: transaction)
         }
         touched = []
     }
@@ -145,7 +142,7 @@ struct SpanIngestion {
     /// Finds the row of a source, or creates it; `nil` if another sender owns the source.
     private func register(_ source: SourceIdentity, proof: IdentityProof?) throws(WaybillError) -> SourceRow? {
         let ingestion = try store.book(SpanBatch.share(of: source, proof: proof), at: wall)
-        return ingestion.refusal == nil ? try sources.find(source.id) : nil
+        return ingestion.refusal == nil ? try connection.sourceRow(source.id) : nil
     }
 
     /// Makes the facts of spans whose part is known. The others wait.

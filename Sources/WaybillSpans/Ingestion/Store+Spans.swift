@@ -56,7 +56,7 @@ extension Store {
     package func settleSpans(
         of source: GUID, in transaction: GUID, by writer: SpanWriter, at wall: Int64, redactor: Redactor
     ) throws(WaybillError) -> (factCount: Int, shares: [TransactionSet.Share]) {
-        guard let row = try SourceRows(connection: connection).find(source) else { return (0, []) }
+        guard let row = try connection.sourceRow(source) else { return (0, []) }
         let (verdict, shares) = try book(by: writer, at: wall, redactor: redactor) {
             (ingestion) throws(WaybillError) in _ = try ingestion.settle(transaction, row.id)
         }

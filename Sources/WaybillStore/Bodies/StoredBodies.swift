@@ -68,7 +68,7 @@ extension Store {
         // Compress before taking the lock between processes.
         for piece in pieces { compressed.append(try Zlib.compressed(piece.bytes)) }
         return try write { () throws(WaybillError) in
-            guard let row = try SourceRows(connection: connection).find(source) else { return [] }
+            guard let row = try connection.sourceRow(source) else { return [] }
             let bodies = BodyRows(connection: connection)
             var byteCount = if let bodyByteCount { bodyByteCount } else { try bodies.byteCount() }
             for (piece, bytes) in zip(pieces, compressed) where piece.exchange <= row.recorded {

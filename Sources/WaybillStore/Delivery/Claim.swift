@@ -3,7 +3,6 @@ import WaybillCore
 struct Claim {
     let set: GUID
     private let connection: Connection
-    private let ranges: RangeRows
     private let sourceLimit: Int
     /// Whether no other set is under way. Otherwise, its verdict could not tell which of them reported the news.
     private let takesNews: Bool
@@ -18,7 +17,6 @@ struct Claim {
         self.set = set
         self.takesNews = takesNews
         self.connection = connection
-        ranges = RangeRows(connection: connection)
         factsLeft = max(1, limit.factCount)
         // After a collector refused larger sets, the smallest set has one source.
         sourceLimit = limit.factCount <= 1 ? 1 : Limits.sources
@@ -49,7 +47,7 @@ struct Claim {
         of source: SourceRow, _ identity: SourceIdentity, _ proof: IdentityProof?
     ) throws(WaybillError) -> TransactionSet.Share? {
         let facts = try claimFacts(of: source)
-        let dropped = try ranges.untold(of: source.id)
+        let dropped = try connection.untoldRanges(of: source.id)
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", source.id) != 0
         guard !facts.isEmpty || hasNews && takesNews else { return nil }
         if takesNews {
@@ -60,11 +58,11 @@ struct Claim {
         var share = TransactionSet.Share(
             source: identity, clocks: try clocks(of: source.id, dating: facts), hasEnded: source.hasEnded,
             endedBy: source.hasEnded ? source.endedBy : nil, names: try names(of: source.id, in: facts),
-            ledger: try SourceRows(connection: connection).ledger(of: source.id), dropped: dropped, facts: facts,
+            ledger: try connection.ledger(of: source.id), dropped: dropped, facts: facts,
             sourceProof: proof)
         share.continuedParts = try continuedParts(of: share, in: source.id)
         if let installation = identity.installation {
-            share.installationProof = try InstallationRows(connection: connection).proof(of: installation)
+            share.installationProof = try connection.installationProof(of: installation)
         }
         bytesLeft -= share.envelopeByteCount
         return share
@@ -74,8 +72,10 @@ struct Claim {
     private mutating func claimFacts(of source: SourceRow) throws(WaybillError) -> [Fact] {
         guard source.recorded > 0 else { return [] }
         var pending = SequenceRanges([1...source.recorded])
-            .subtracting(try ranges.taken(of: source.id)).subtracting(try ranges.dropped(of: source.id).sequences)
-            .subtracting(try HeldParts(connection: connection).sequences(of: source.id))
+            .subtracting(try connection.takenSequences(of: source.id)).subtracting(
+                try connection.droppedRanges(of: source.id).sequences
+            )
+            .subtracting(try connection.heldSequences(of: source.id))
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
             let chunk =
@@ -114,8 +114,8 @@ struct Claim {
                 .run(source, range.lowerBound, range.upperBound, set)
         }
         guard !missing.isEmpty else { return }
-        try ranges.drop(missing.dropped(.damaged), except: SequenceRanges(), of: source)
-        try SourceRows(connection: connection).announce(source, droppedFrom: missing.ranges.first?.lowerBound)
+        try connection.bookDropped(missing.dropped(.damaged), except: SequenceRanges(), of: source)
+        try connection.announceNews(of: source, droppedFrom: missing.ranges.first?.lowerBound)
     }
 
     /// With more anchors, a set contains only those that date its facts.
@@ -130,10 +130,9 @@ struct Claim {
     }
 
     private func names(of source: Int64, in facts: [Fact]) throws(WaybillError) -> [RecordedName] {
-        let rows = NameRows(connection: connection)
-        let all = try rows.names(of: source, limit: Self.nameLimit + 1)
+        let all = try connection.names(of: source, limit: Self.nameLimit + 1)
         guard all.count > Self.nameLimit else { return all }
-        return Array(try rows.names(of: source, for: codes(of: facts, in: source)).prefix(Self.nameLimit))
+        return Array(try connection.names(of: source, for: codes(of: facts, in: source)).prefix(Self.nameLimit))
     }
 
     /// Returns at most as many parts as a set may have; the receiver places other facts when their openings arrive.

@@ -19,7 +19,7 @@ extension Store {
             let isFree = try endStaleLeases(
                 owner: owner, besides: others, now: uptime, expiresIn: expiresIn, isAlive: isAlive)
             guard isFree else { return nil }
-            if let wall { try HeldParts(connection: connection).releaseTimedOut(at: wall) }
+            if let wall { try connection.releaseTimedOutParts(at: wall) }
             var claim = Claim(set: GUID(), limit: limit, takesNews: others.isEmpty, connection)
             let shares = try claim.shares()
             guard !shares.isEmpty else { return nil }
@@ -36,7 +36,7 @@ extension Store {
     }
 
     package func release(_ set: GUID) throws(WaybillError) {
-        try write { () throws(WaybillError) in try RangeRows(connection: connection).endLease(of: set) }
+        try write { () throws(WaybillError) in try connection.endLease(of: set) }
     }
 
     package func pendingCount() throws(WaybillError) -> Int64 {
@@ -53,17 +53,17 @@ extension Store {
                 """
                 SELECT count(*) FROM dropped d JOIN sources s ON s.id = d.source \
                 WHERE s.heard_us IS NULL AND s.news <> 0 AND d.last > s.told
-                """) / Int64(RangeRows.toldLimit))
+                """) / Int64(DroppedRange.toldLimit))
     }
 
-    package func heldCount() throws(WaybillError) -> Int64 { try HeldParts(connection: connection).count() }
+    package func heldCount() throws(WaybillError) -> Int64 { try connection.heldCount() }
 
     package func ledgers() throws(WaybillError) -> [GUID: Ledger] {
         var result: [GUID: Ledger] = [:]
         let sources = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL").rows { row in
             (id: row.int(0), source: row.guid(1))
         }
-        for (id, source) in sources { result[source] = try SourceRows(connection: connection).ledger(of: id) }
+        for (id, source) in sources { result[source] = try connection.ledger(of: id) }
         return result
     }
 
@@ -86,7 +86,7 @@ extension Store {
             let reach = lease.owner.isOfNoProcess ? max(expiresIn, Self.longestLeaseMicroseconds) : expiresIn
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * reach
             if hasExpired || !isAlive(lease.owner) || lease.owner == owner && !others.contains(lease.set) {
-                try RangeRows(connection: connection).endLease(of: lease.set)
+                try connection.endLease(of: lease.set)
             } else if lease.owner != owner {
                 isFree = false
             }
@@ -142,7 +142,7 @@ extension Store {
             try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
             // With another set under way, it is not known which of them reported the news.
             if try connection.integer("SELECT EXISTS(SELECT 1 FROM leases)") == 0 {
-                try RangeRows(connection: connection).confirmTold()
+                try connection.confirmTold()
             }
             return true
         }
@@ -169,9 +169,8 @@ extension Store {
         try connection.statement("UPDATE sources SET delivered = delivered + ? WHERE id = ?").run(
             claimed.count - Int64(quarantined.count), source)
         try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
-        let rows = RangeRows(connection: connection)
-        try rows.table.add(claimed, to: source)
-        try rows.settleParts(of: source, recorded: recorded)
+        try connection.bookedRanges.add(claimed, to: source)
+        try connection.settleParts(of: source, recorded: recorded)
     }
 }
 

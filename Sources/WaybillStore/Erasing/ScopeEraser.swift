@@ -27,11 +27,10 @@ extension Store {
     package func eraseRows(_ scope: ErasureScope, at wall: Int64) throws(WaybillError) -> Erasure {
         var eraser = try ScopeEraser(connection, at: wall)
         try eraser.erase(scope)
-        let names = NameRows(connection: connection)
         if scope == .all {
-            try names.removeUnused(heardBefore: .max)
+            try connection.removeUnusedNames(heardBefore: .max)
         } else {
-            for version in eraser.versions { try names.removeUnused(heardBefore: .max, of: version) }
+            for version in eraser.versions { try connection.removeUnusedNames(heardBefore: .max, of: version) }
         }
         nameCount = nil
         return eraser.erasure
@@ -41,7 +40,6 @@ extension Store {
 struct ScopeEraser: ~Copyable {
     private let connection: Connection
     private let tombstones: Tombstones
-    private let sources: SourceRows
     private var facts: FactEraser
     private var roots: [Int64: [Int64]] = [:]
     /// The versions of sources that lost something.
@@ -50,7 +48,6 @@ struct ScopeEraser: ~Copyable {
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {
         self.connection = connection
         tombstones = try Tombstones(connection, at: wall)
-        sources = SourceRows(connection: connection)
         facts = FactEraser(connection)
     }
 
@@ -91,7 +88,7 @@ struct ScopeEraser: ~Copyable {
             try eraseFound()
             for source in its where !source.isOwn {
                 try noteVersion(of: source.id)
-                try sources.remove(source.id)
+                try connection.removeSource(source.id)
             }
         case .networkLogs: try eraseExchanges()
         case .pending:
@@ -104,7 +101,7 @@ struct ScopeEraser: ~Copyable {
     private mutating func eraseExchanges() throws(WaybillError) {
         for id in try connection.statement("SELECT id FROM sources ORDER BY id").rows(transform: { row in row.int(0) })
         {
-            guard let source = try sources.find(id) else { continue }
+            guard let source = try connection.sourceRow(id) else { continue }
             var (alone, inParts): ([Int64], [Int64]) = ([], [])
             try connection.statement("SELECT sequence, part FROM exchanges WHERE source = ?").forEachRow(id) { row in
                 if row.int(1) == 0 { alone.append(row.int(0)) } else { inParts.append(row.int(0)) }
@@ -164,7 +161,7 @@ struct ScopeEraser: ~Copyable {
                 (id: row.int(0), recorded: row.int(1))
             })
         {
-            let pending = try RangeRows(connection: connection).pending(of: source.id, recorded: source.recorded)
+            let pending = try connection.pendingSequences(of: source.id, recorded: source.recorded)
             guard !pending.isEmpty else { continue }
             var found: Set<Int64> = []
             try connection.statement(Self.unsettledFacts).forEachRow(source.id) { row in
@@ -179,7 +176,7 @@ struct ScopeEraser: ~Copyable {
 
     private mutating func eraseFound() throws(WaybillError) {
         for (id, sequences) in roots {
-            guard let source = try sources.find(id) else { continue }
+            guard let source = try connection.sourceRow(id) else { continue }
             try erase(SequenceRanges(each: sequences), of: source)
         }
         roots = [:]

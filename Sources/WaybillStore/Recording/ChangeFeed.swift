@@ -105,7 +105,7 @@ extension Store {
     func change(by facts: [Fact], of source: GUID) throws(WaybillError) -> TransactionChange? {
         let parts = Set(facts.lazy.map(\.part)).subtracting([0])
         guard parts.count <= ChangeFeed.maximumCount else { return .reload }
-        guard let row = try SourceRows(connection: connection).find(source) else { return nil }
+        guard let row = try connection.sourceRow(source) else { return nil }
         let transactions = try PlacedParts(of: row.id, connection).transactions(of: parts)
         return transactions.isEmpty ? nil : .transactions(transactions)
     }

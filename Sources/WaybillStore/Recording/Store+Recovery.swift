@@ -26,13 +26,12 @@ extension Store {
     func installation(
         or proposed: GUID?, proof: IdentityProof
     ) throws(WaybillError) -> (id: GUID, proof: IdentityProof) {
-        let rows = InstallationRows(connection: connection)
         let known = try setting("installation").flatMap { GUID($0) }
-        if let known, let itsProof = try rows.proof(of: known) { return (known, itsProof) }
+        if let known, let itsProof = try connection.installationProof(of: known) { return (known, itsProof) }
         let installation = known ?? proposed ?? GUID()
         try write { () throws(WaybillError) in
             try connection.set("installation", to: installation.description)
-            try rows.register(installation, proof: proof)
+            try connection.registerInstallation(installation, proof: proof)
         }
         // A power cut must not lose the ID and the proof of sets that are already sent.
         try sync()

@@ -25,10 +25,9 @@ struct ReceivedSweep {
 
     func run() throws(WaybillError) -> Int {
         let (old, roots) = try find()
-        let sources = SourceRows(connection: connection)
         var eraser = FactEraser(connection, because: nil)
         for (id, sequences) in roots {
-            guard let source = try sources.find(id) else { continue }
+            guard let source = try connection.sourceRow(id) else { continue }
             try eraser.erase(SequenceRanges(each: sequences), of: source)
         }
         try eraser.finish()
@@ -154,7 +153,7 @@ extension Store {
         try write { () throws(WaybillError) in
             let count = try sweep(before: cutoff, budget: budget)
             if count == 0 {
-                try NameRows(connection: connection).removeUnused(heardBefore: cutoff)
+                try connection.removeUnusedNames(heardBefore: cutoff)
                 nameCount = nil
             }
             return count

@@ -54,7 +54,7 @@ struct RetentionKeeper {
             if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactionCount {
                 try sweep.reduce(to: .transactions(count))
             }
-            if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
+            if isAgeDue { try connection.foldTotals(hasJournal: hasJournal) }
             return sweep
         }
         if isAgeDue { ageChecked = sweep.isExhausted ? nil : now.now }
@@ -81,7 +81,6 @@ struct RetentionOwner {
     var wallOffset: Int64?
 
     static func all(_ connection: Connection) throws(WaybillError) -> [RetentionOwner] {
-        let ranges = RangeRows(connection: connection)
         let rows = try connection.statement(
             """
             SELECT born_us, (SELECT offset_us FROM clocks WHERE source = id ORDER BY at_us DESC LIMIT 1), \
@@ -92,7 +91,7 @@ struct RetentionOwner {
         for source in rows {
             let id = source.row.id
             let firstPending =
-                try ranges.deliverable(of: id, recorded: source.row.recorded).ranges.first?.lowerBound
+                try connection.deliverableSequences(of: id, recorded: source.row.recorded).ranges.first?.lowerBound
                 ?? source.row.recorded + 1
             let lastSampled = try connection.integer(
                 "SELECT ifnull(max(last), 0) FROM dropped WHERE source = ? AND reason = 'sampled'", id)
@@ -100,7 +99,8 @@ struct RetentionOwner {
                 RetentionOwner(
                     row: source.row, born: source.born,
                     firstPending: firstPending, settledEnd: max(firstPending, lastSampled + 1),
-                    leased: try ranges.taken(of: id).subtracting(try ranges.booked(of: id)), wallOffset: source.wall))
+                    leased: try connection.takenSequences(of: id).subtracting(try connection.bookedSequences(of: id)),
+                    wallOffset: source.wall))
         }
         return owners
     }

@@ -8,7 +8,6 @@ struct FactEraser {
     private(set) var count = 0
 
     private let connection: Connection
-    private let ranges: RangeRows
     private let retired: RangeTable
     private let reason: Ledger.DropReason?
     private var undecided: Set<GUID> = []
@@ -17,7 +16,6 @@ struct FactEraser {
     init(_ connection: Connection, because reason: Ledger.DropReason? = .erased) {
         self.connection = connection
         self.reason = reason
-        ranges = RangeRows(connection: connection)
         retired = .retired(connection)
     }
 
@@ -35,7 +33,7 @@ struct FactEraser {
     }
 
     mutating func finish() throws(WaybillError) {
-        try LeadingParts(connection: connection).decide(each: undecided)
+        try connection.decideLeaders(of: undecided)
         undecided = []
     }
 
@@ -182,7 +180,7 @@ struct FactEraser {
     // MARK: Bookings
 
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
-        let before = try ranges.booked(of: source.id, meeting: erased)
+        let before = try connection.bookedSequences(of: source.id, meeting: erased)
         guard let reason else {
             return try retired.add(erased.intersection(before), to: source.id)
         }
@@ -192,7 +190,7 @@ struct FactEraser {
                 "SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL"
             ).rows(
                 source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
-            where set.claimed.subtracting(erased) != set.claimed { try ranges.endLease(of: set.id) }
+            where set.claimed.subtracting(erased) != set.claimed { try connection.endLease(of: set.id) }
             // The collector's reason may quote the fact.
             for range in erased.ranges where reason == .erased {
                 try connection.statement(
@@ -202,17 +200,21 @@ struct FactEraser {
             }
         } else {
             after = before.subtracting(erased)
-            try ranges.table.replace(before, with: after, of: source.id)
+            try connection.bookedRanges.replace(before, with: after, of: source.id)
             try retired.remove(erased, from: source.id)
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(
                 before.count - after.count, source.id)
         }
         // Earlier drop reasons stay, except for an erasure.
-        let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id, meeting: erased).sequences
+        let given =
+            reason == .erased
+            ? SequenceRanges() : try connection.droppedRanges(of: source.id, meeting: erased).sequences
         let dropped = erased.subtracting(given)
-        guard try ranges.drop(dropped.dropped(reason), except: after, of: source.id), source.isOwn else { return }
-        try SourceRows(connection: connection).announce(source.id, droppedFrom: dropped.ranges.first?.lowerBound)
-        try ranges.settleParts(of: source.id, recorded: source.recorded)
+        guard try connection.bookDropped(dropped.dropped(reason), except: after, of: source.id), source.isOwn else {
+            return
+        }
+        try connection.announceNews(of: source.id, droppedFrom: dropped.ranges.first?.lowerBound)
+        try connection.settleParts(of: source.id, recorded: source.recorded)
     }
 }
 

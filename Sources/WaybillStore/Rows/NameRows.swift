@@ -1,31 +1,28 @@
 package import WaybillCore
 
+private struct NamePlace {
+    var app: String
+    var version: String
+    /// Names of one launch, which take precedence.
+    var launch: String
+    /// Further names of a code in one batch: two enums share the code. Only conflict reports show them.
+    var clashes: String { launch + "\u{1}" }
+}
+
+private struct NamedCode: Hashable {
+    var useCase: Int
+    var event: Int
+}
+
 /// The rows of `names`: the names that an app's version gives to codes.
 ///
 /// If a launch differs, as during development or without a version, its name belongs to that launch alone. So history
 /// keeps its names.
-package struct NameRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    private struct Place {
-        var app: String
-        var version: String
-        /// Names of one launch, which take precedence.
-        var launch: String
-        /// Further names of a code in one batch: two enums share the code. Only conflict reports show them.
-        var clashes: String { launch + "\u{1}" }
-    }
-
-    private struct Code: Hashable {
-        var useCase: Int
-        var event: Int
-    }
-
-    private func place(of source: Int64) throws(WaybillError) -> Place? {
-        try connection.statement("SELECT app, app_version, uuid FROM sources WHERE id = ?").first(source) { row in
-            Place(app: row.text(0), version: row.text(1), launch: SQL.launch(version: row.text(1), source: row.guid(2)))
+extension Connection {
+    private func namePlace(of source: Int64) throws(WaybillError) -> NamePlace? {
+        try statement("SELECT app, app_version, uuid FROM sources WHERE id = ?").first(source) { row in
+            NamePlace(
+                app: row.text(0), version: row.text(1), launch: SQL.launch(version: row.text(1), source: row.guid(2)))
         }
     }
 
@@ -34,11 +31,11 @@ package struct NameRows {
     package func add(_ names: [RecordedName], of source: Int64, room: Int = .max) throws(WaybillError) -> (
         added: Int, refused: Int
     ) {
-        guard !names.isEmpty, let place = try place(of: source) else { return (0, 0) }
-        var said: [Code: String] = [:]
+        guard !names.isEmpty, let place = try namePlace(of: source) else { return (0, 0) }
+        var said: [NamedCode: String] = [:]
         var (added, refused) = (0, 0)
         for name in names {
-            let code = Code(useCase: name.useCase, event: name.event ?? -1)
+            let code = NamedCode(useCase: name.useCase, event: name.event ?? -1)
             var version = place.version
             if let first = said[code] {
                 guard first != name.name else { continue }
@@ -49,60 +46,61 @@ package struct NameRows {
                 let own = try self.name(of: code, place.app, place.launch)
                 if known != nil, known != name.name { version = place.launch }
                 if let own, version != place.launch || own != name.name {
-                    try remove(code, place.app, place.launch)
+                    try removeName(code, place.app, place.launch)
                 }
                 if known == name.name { continue }
             }
-            if try has(name, code, place.app, version) { continue }
+            if try hasName(name, code, place.app, version) { continue }
             guard added < room else {
                 refused += 1
                 continue
             }
-            try connection.statement(
+            try statement(
                 "INSERT INTO names(use_case, event, app, app_version, name) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
             ).run(code.useCase, code.event, place.app, version, name.name)
-            added += connection.changeCount
+            added += changeCount
         }
         return (added, refused)
     }
 
-    private func name(of code: Code, _ app: String, _ version: String) throws(WaybillError) -> String? {
-        try connection.statement(
+    private func name(of code: NamedCode, _ app: String, _ version: String) throws(WaybillError) -> String? {
+        try statement(
             "SELECT min(name) FROM names WHERE use_case = ? AND event = ? AND app = ? AND app_version = ?"
         ).first(code.useCase, code.event, app, version) { row in row.optionalText(0) } ?? nil
     }
 
-    private func has(_ name: RecordedName, _ code: Code, _ app: String, _ version: String) throws(WaybillError) -> Bool
+    private func hasName(_ name: RecordedName, _ code: NamedCode, _ app: String, _ version: String) throws(WaybillError)
+        -> Bool
     {
-        try connection.statement(
+        try statement(
             "SELECT 1 FROM names WHERE use_case = ? AND event = ? AND app = ? AND app_version = ? AND name = ?"
         ).first(code.useCase, code.event, app, version, name.name) { _ in true } ?? false
     }
 
-    private func remove(_ code: Code, _ app: String, _ version: String) throws(WaybillError) {
-        try connection.statement(
+    private func removeName(_ code: NamedCode, _ app: String, _ version: String) throws(WaybillError) {
+        try statement(
             "DELETE FROM names WHERE use_case = ? AND event = ? AND app = ? AND app_version = ?"
         ).run(code.useCase, code.event, app, version)
     }
 
     /// If two names clash, the valid one comes first.
     package func names(of source: Int64, limit: Int) throws(WaybillError) -> [RecordedName] {
-        guard let place = try place(of: source) else { return [] }
-        return try connection.statement(
+        guard let place = try namePlace(of: source) else { return [] }
+        return try statement(
             """
             SELECT use_case, event, name FROM names n WHERE app = ?1 AND (app_version IN (?3, ?4) OR app_version = ?2 \
             AND NOT EXISTS(SELECT 1 FROM names o WHERE o.use_case = n.use_case AND o.event = n.event AND o.app = ?1 \
             AND o.app_version = ?3)) ORDER BY app_version = ?4, use_case, event LIMIT ?5
             """
-        ).rows(place.app, place.version, place.launch, place.clashes, limit, transform: Self.name)
+        ).rows(place.app, place.version, place.launch, place.clashes, limit, transform: RecordedName.init)
     }
 
     package func names(of source: Int64, for codes: some Sequence<RecordedName>) throws(WaybillError) -> [RecordedName]
     {
-        guard let place = try place(of: source) else { return [] }
+        guard let place = try namePlace(of: source) else { return [] }
         var names: [RecordedName] = []
         for name in codes {
-            let code = Code(useCase: name.useCase, event: name.event ?? -1)
+            let code = NamedCode(useCase: name.useCase, event: name.event ?? -1)
             var found = try self.name(of: code, place.app, place.launch)
             if found == nil { found = try self.name(of: code, place.app, place.version) }
             if let found { names.append(RecordedName(useCase: name.useCase, event: name.event, name: found)) }
@@ -110,14 +108,10 @@ package struct NameRows {
         return names
     }
 
-    package static func name(_ row: Row) -> RecordedName {
-        RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
-    }
-
     /// Keeps the names of versions with parts, own sources, or a set since `wall`, and those of versions other than
     /// `version`, if there is one.
-    package func removeUnused(heardBefore wall: Int64, of version: AppVersion? = nil) throws(WaybillError) {
-        try connection.statement(
+    package func removeUnusedNames(heardBefore wall: Int64, of version: AppVersion? = nil) throws(WaybillError) {
+        try statement(
             """
             WITH used AS (SELECT s.app, s.app_version, \(SQL.launchOfS) AS launch FROM sources s \
             WHERE s.heard_us IS NULL OR s.heard_us >= ?1 \
@@ -127,5 +121,11 @@ package struct NameRows {
             AND (?2 IS NULL OR app = ?2 AND substr(app_version || char(1), 1, length(?3) + 1) = ?3 || char(1))
             """
         ).run(wall, version?.app, version?.version)
+    }
+}
+
+extension RecordedName {
+    package init(_ row: Row) {
+        self.init(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
     }
 }

@@ -19,7 +19,6 @@ struct PartRowWriter: ~Copyable {
     private let source: SourceRow
     private let connection: Connection
     private let clock: WallClock
-    private let leaders: LeadingParts
     private let opened: Statement
     private let closed: Statement
     private var newest: Int64
@@ -37,13 +36,12 @@ struct PartRowWriter: ~Copyable {
         newest = try connection.integer("SELECT max(sequence) FROM parts WHERE source = ?", source.id)
         (self.source, self.connection, self.clock) = (source, connection, clock)
         (self.opened, self.closed) = (opened, closed)
-        leaders = LeadingParts(connection: connection)
     }
 
     mutating func open(_ fact: Fact, _ content: Fact.Opened) throws(WaybillError) {
         guard places[fact.sequence] == nil else { return }
         var isFirst = transactions.insert(content.transaction).inserted
-        if isFirst { isFirst = try !leaders.hasPart(content.transaction) }
+        if isFirst { isFirst = try !connection.hasPart(of: content.transaction) }
         if !isFirst { shared.insert(content.transaction) }
         let opening = Opening(
             part: fact.sequence, content: content, latest: fact.latest,

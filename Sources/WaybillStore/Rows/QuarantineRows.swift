@@ -1,13 +1,9 @@
 package import WaybillCore
 
-package struct QuarantineRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    package func shares() throws(WaybillError) -> [ScannedShare] {
+extension Connection {
+    package func quarantinedShares() throws(WaybillError) -> [ScannedShare] {
         var ranges: [Int64: SequenceRanges] = [:]
-        try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow {
+        try statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow {
             row in
             ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...row.int(1))
         }
@@ -15,20 +11,20 @@ package struct QuarantineRows {
     }
 
     package func facts(of share: ScannedShare) throws(WaybillError) -> [Fact] {
-        var scan = try FactScan([share], isFiltered: false, connection)
-        var collector = Collector()
+        var scan = try FactScan([share], isFiltered: false, self)
+        var collector = FactCollector()
         while try scan.run(&collector) {}
         return collector.facts
     }
+}
 
-    private struct Collector: FactVisitor {
-        var facts: [Fact] = []
-        var isFull: Bool { false }
+private struct FactCollector: FactVisitor {
+    var facts: [Fact] = []
+    var isFull: Bool { false }
 
-        mutating func enter(_ source: ScannedSource) {}
-        mutating func enter(_ part: ScannedPart) {}
-        mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
-    }
+    mutating func enter(_ source: ScannedSource) {}
+    mutating func enter(_ part: ScannedPart) {}
+    mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
 }
 
 extension StoreReader {
@@ -51,8 +47,7 @@ extension StoreReader {
             let sequences = Dictionary(grouping: rows.indices, by: { rows[$0].source })
             for (source, indices) in sequences {
                 let ranges = SequenceRanges(each: indices.lazy.map { result[$0].id.sequence })
-                let facts = try QuarantineRows(connection: connection).facts(
-                    of: ScannedShare(row: source, sequences: ranges))
+                let facts = try connection.facts(of: ScannedShare(row: source, sequences: ranges))
                 let bySequence = Dictionary(facts.map { ($0.sequence, $0) }, uniquingKeysWith: { first, _ in first })
                 for index in indices { result[index].fact = bySequence[result[index].id.sequence] }
             }
@@ -65,15 +60,13 @@ extension Store {
     /// Makes quarantined facts pending again; `nil` means all.
     package func releaseQuarantined(_ wanted: Set<FactID>? = nil) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
-            let quarantine = QuarantineRows(connection: connection)
-            let ranges = RangeRows(connection: connection)
             var count = 0
-            for share in try quarantine.shares() {
+            for share in try connection.quarantinedShares() {
                 let uuid = try connection.statement("SELECT uuid FROM sources WHERE id = ?").first(share.row) { row in
                     row.guid(0)
                 }
                 guard let uuid else { continue }
-                let facts = try quarantine.facts(of: share)
+                let facts = try connection.facts(of: share)
                     .filter { wanted?.contains(FactID(source: uuid, sequence: $0.sequence)) ?? true }
                 for fact in facts {
                     try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(
@@ -83,7 +76,7 @@ extension Store {
                     try connection.statement("UPDATE parts SET settled = 0 WHERE source = ? AND sequence = ?").run(
                         share.row, part)
                 }
-                try ranges.table.remove(facts.sequences, from: share.row)
+                try connection.bookedRanges.remove(facts.sequences, from: share.row)
                 count += facts.count
             }
             return count

@@ -1,47 +1,42 @@
 package import WaybillCore
 
 /// The rows of `ranges` and `dropped`, as sets of sequences.
-package struct RangeRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    package var table: RangeTable {
-        RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: connection)
+extension Connection {
+    package var bookedRanges: RangeTable {
+        RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: self)
     }
 
     /// Returns the settled or received facts: all, or at least the ranges in or next to `windows`.
-    package func booked(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges
+    package func bookedSequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+        -> SequenceRanges
     {
-        try table.sequences(of: source, meeting: windows)
+        try bookedRanges.sequences(of: source, meeting: windows)
     }
 
     package func bookedCount(of source: Int64) throws(WaybillError) -> Int64 {
-        try connection.integer(
-            "SELECT ifnull(sum(\(Self.count)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
+        try integer("SELECT ifnull(sum(\(Self.rangeLength)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
-    package func taken(of source: Int64) throws(WaybillError) -> SequenceRanges {
-        try RangeTable(name: "ranges", connection: connection).sequences(of: source)
+    package func takenSequences(of source: Int64) throws(WaybillError) -> SequenceRanges {
+        try RangeTable(name: "ranges", connection: self).sequences(of: source)
     }
 
     /// Excludes settled and dropped facts.
-    package func pending(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
+    package func pendingSequences(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         guard recorded > 0 else { return SequenceRanges() }
-        return SequenceRanges([1...recorded]).subtracting(try booked(of: source)).subtracting(
-            try dropped(of: source).sequences)
+        return SequenceRanges([1...recorded]).subtracting(try bookedSequences(of: source)).subtracting(
+            try droppedRanges(of: source).sequences)
     }
 
     /// Excludes held facts, too.
-    func deliverable(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
-        try pending(of: source, recorded: recorded).subtracting(
-            try HeldParts(connection: connection).sequences(of: source))
+    func deliverableSequences(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
+        try pendingSequences(of: source, recorded: recorded).subtracting(try heldSequences(of: source))
     }
 
     /// Marks parts as settled that end before the first deliverable fact: facts are sent in order.
     package func settleParts(of source: Int64, recorded: Int64) throws(WaybillError) {
-        let next = try deliverable(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
-        try connection.statement(
+        let next = try deliverableSequences(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
+        try statement(
             "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND held = 0 AND sequence < ?2 AND last < ?2"
         ).run(source, next)
     }
@@ -49,83 +44,78 @@ package struct RangeRows {
     /// The facts of the set can be leased again.
     func endLease(of set: GUID) throws(WaybillError) {
         // The next set must report the news of the unsettled one.
-        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
-        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
-        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+        try statement("UPDATE sources SET news = 1 WHERE news = 2").run()
+        try statement("DELETE FROM ranges WHERE lease = ?").run(set)
+        try statement("DELETE FROM leases WHERE set_id = ?").run(set)
     }
 
     // MARK: Dropped
 
     /// Erased facts are refused when they arrive.
-    package func erased(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> SequenceRanges {
-        try dropped(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
+    package func erasedSequences(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError)
+        -> SequenceRanges
+    {
+        try droppedRanges(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
     }
 
     func droppedByReason(of source: Int64, meeting windows: SequenceRanges) throws(WaybillError) -> [(
         reason: Ledger.DropReason, sequences: SequenceRanges
     )] {
-        let dropped = try dropped(of: source, meeting: windows)
+        let dropped = try droppedRanges(of: source, meeting: windows)
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 
     /// Returns the dropped facts in order: all, or at least the ranges in or next to `windows`.
-    package func dropped(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+    package func droppedRanges(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> [DroppedRange]
     {
         let columns = "SELECT first, last, reason FROM dropped WHERE source = ?1"
         guard let windows else {
-            return try connection.statement("\(columns) ORDER BY first").rows(source, transform: Self.dropped)
+            return try statement("\(columns) ORDER BY first").rows(source, transform: DroppedRange.init)
         }
         guard try hasDropped(of: source) else { return [] }
-        let statement = try connection.statement("\(columns) AND \(RangeTable.isNear("dropped")) ORDER BY first")
+        let near = try statement("\(columns) AND \(RangeTable.isNear("dropped")) ORDER BY first")
         var found: [DroppedRange] = []
-        for window in try RangeTable.joined(windows, in: "dropped", of: source, connection).ranges {
-            try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
-                if row.int(0) > found.last?.first ?? .min { found.append(Self.dropped(row)) }
+        for window in try RangeTable.joined(windows, in: "dropped", of: source, self).ranges {
+            try near.forEachRow(source, window.lowerBound, window.upperBound) { row in
+                if row.int(0) > found.last?.first ?? .min { found.append(DroppedRange(row)) }
             }
         }
         return found
     }
 
-    package func dropped(of source: Int64, limit: Int) throws(WaybillError) -> [DroppedRange] {
-        try connection.statement("SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first LIMIT ?")
-            .rows(source, limit, transform: Self.dropped)
+    package func droppedRanges(of source: Int64, limit: Int) throws(WaybillError) -> [DroppedRange] {
+        try statement("SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first LIMIT ?")
+            .rows(source, limit, transform: DroppedRange.init)
     }
 
     /// Most sources have dropped nothing.
     package func hasDropped(of source: Int64) throws(WaybillError) -> Bool {
-        try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
+        try integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
     }
 
     /// Returns by how many rows `told` would change the dropped ranges; negative if it merges some.
-    package func growth(by told: [DroppedRange], of source: Int64) throws(WaybillError) -> Int {
+    package func droppedGrowth(by told: [DroppedRange], of source: Int64) throws(WaybillError) -> Int {
         let windows = told.sequences
-        let before = try dropped(of: source, meeting: windows)
-        let after = Self.merged(before, told, except: try booked(of: source, meeting: windows))
+        let before = try droppedRanges(of: source, meeting: windows)
+        let after = Self.merged(before, told, except: try bookedSequences(of: source, meeting: windows))
         return after.count - before.count
     }
 
-    private static func dropped(_ row: Row) -> DroppedRange {
-        DroppedRange(first: row.int(0), last: row.int(1), reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
-    }
-
-    /// The maximum number of ranges that a set reports for a source; unreported ones come first.
-    package static let toldLimit = 1_000
-
-    package func untold(of source: Int64) throws(WaybillError) -> [DroppedRange] {
-        try connection.statement(
+    package func untoldRanges(of source: Int64) throws(WaybillError) -> [DroppedRange] {
+        try statement(
             """
             SELECT first, last, reason FROM dropped WHERE source = ?1 AND (last > (SELECT told FROM sources WHERE id = ?1) \
             OR (SELECT count(*) FROM dropped WHERE source = ?1) <= ?2) ORDER BY first LIMIT ?2
             """
-        ).rows(source, Self.toldLimit, transform: Self.dropped)
+        ).rows(source, DroppedRange.toldLimit, transform: DroppedRange.init)
     }
 
     /// Marks ranges of the settled set as reported. Later ones stay news.
     package func confirmTold() throws(WaybillError) {
-        for source in try connection.statement("SELECT id FROM sources WHERE news = 2").rows(transform: { $0.int(0) }) {
-            let told = try untold(of: source).last?.last ?? 0
-            try connection.statement(
+        for source in try statement("SELECT id FROM sources WHERE news = 2").rows(transform: { $0.int(0) }) {
+            let told = try untoldRanges(of: source).last?.last ?? 0
+            try statement(
                 """
                 UPDATE sources SET told = max(told, ?2), \
                 news = EXISTS(SELECT 1 FROM dropped WHERE source = ?1 AND last > max(told, ?2)) WHERE id = ?1
@@ -135,19 +125,19 @@ package struct RangeRows {
     }
 
     package func droppedCounts(of source: Int64) throws(WaybillError) -> [(reason: String, count: Int64)] {
-        try connection.statement(
-            "SELECT reason, sum(\(Self.count)) FROM dropped WHERE source = ? GROUP BY reason"
+        try statement(
+            "SELECT reason, sum(\(Self.rangeLength)) FROM dropped WHERE source = ? GROUP BY reason"
         ).rows(source) { row in (row.text(0), row.count(1)) }
     }
 
     /// A row's number of sequences, limited because a foreign file may claim any number.
-    private static let count = "min(\(Limits.recordedFacts), max(0, last - first + 1))"
+    private static let rangeLength = "min(\(Limits.recordedFacts), max(0, last - first + 1))"
 
     /// Counts the rows of both tables that begin in a range, up to `limit` for each table.
-    package func rowCount(in range: ClosedRange<Int64>, of source: Int64, limit: Int) throws(WaybillError) -> Int {
+    package func rangeCount(in range: ClosedRange<Int64>, of source: Int64, limit: Int) throws(WaybillError) -> Int {
         var count = 0
         for table in ["ranges", "dropped"] {
-            count += try connection.integer(
+            count += try integer(
                 """
                 SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE source = ? AND first BETWEEN ? AND ? LIMIT ?)
                 """, source, range.lowerBound, range.upperBound, limit)
@@ -160,24 +150,24 @@ package struct RangeRows {
     /// If a sequence has two reasons, `erased` wins, or else the first in the list of reasons. `present` has the
     /// existing facts near the ranges, and new ones.
     @discardableResult
-    package func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int64) throws(WaybillError)
+    package func bookDropped(_ told: [DroppedRange], except present: SequenceRanges, of source: Int64)
+        throws(WaybillError)
         -> Bool
     {
-        let before = try dropped(of: source, meeting: told.sequences.union(present))
+        let before = try droppedRanges(of: source, meeting: told.sequences.union(present))
         if told.isEmpty && before.isEmpty { return false }
         let after = Self.merged(before, told, except: present)
         guard after != before else { return false }
         let (old, new) = (Set(before), Set(after))
         for range in before where !new.contains(range) {
-            try connection.statement("DELETE FROM dropped WHERE source = ? AND first = ?").run(source, range.first)
+            try statement("DELETE FROM dropped WHERE source = ? AND first = ?").run(source, range.first)
         }
-        let insertion = try connection.statement(
-            "INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
+        let insertion = try statement("INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
         for range in after where !old.contains(range) {
             try insertion.run(source, range.first, range.last, range.reason.rawValue)
         }
         if after.count != before.count {
-            try connection.statement("UPDATE sources SET dropped_rows = dropped_rows + ? WHERE id = ?").run(
+            try statement("UPDATE sources SET dropped_rows = dropped_rows + ? WHERE id = ?").run(
                 after.count - before.count, source)
         }
         return true
@@ -198,8 +188,8 @@ package struct RangeRows {
         return merged.ordered { $0.first < $1.first }
     }
 
-    package func recount() throws(WaybillError) {
-        try connection.statement(
+    package func recountDropped() throws(WaybillError) {
+        try statement(
             "UPDATE sources SET dropped_rows = (SELECT count(*) FROM dropped WHERE source = sources.id)"
         ).run()
     }
@@ -208,6 +198,15 @@ package struct RangeRows {
 extension SequenceRanges {
     package func dropped(_ reason: Ledger.DropReason) -> [DroppedRange] {
         ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: reason) }
+    }
+}
+
+extension DroppedRange {
+    /// The maximum number of ranges that a set reports for a source; unreported ones come first.
+    package static let toldLimit = 1_000
+
+    fileprivate init(_ row: Row) {
+        self.init(first: row.int(0), last: row.int(1), reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
     }
 }
 

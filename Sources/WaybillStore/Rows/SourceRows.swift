@@ -28,33 +28,29 @@ extension Row {
     package func sourceEnd(_ column: Int32) -> SourceEnd? { optionalText(column).flatMap { SourceEnd(name: $0) } }
 }
 
-package struct SourceRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT \(SourceRow.columns) FROM sources WHERE uuid = ?").first(source) { row in
+extension Connection {
+    package func sourceRow(_ source: GUID) throws(WaybillError) -> SourceRow? {
+        try statement("SELECT \(SourceRow.columns) FROM sources WHERE uuid = ?").first(source) { row in
             SourceRow(row)
         }
     }
 
-    package func find(_ id: Int64) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT \(SourceRow.columns) FROM sources WHERE id = ?").first(id) { row in
+    package func sourceRow(_ id: Int64) throws(WaybillError) -> SourceRow? {
+        try statement("SELECT \(SourceRow.columns) FROM sources WHERE id = ?").first(id) { row in
             SourceRow(row)
         }
     }
 
     /// `nil` for a received source.
-    package func proof(of id: Int64) throws(WaybillError) -> IdentityProof? {
-        try connection.statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
+    package func sourceProof(of id: Int64) throws(WaybillError) -> IdentityProof? {
+        try statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
             row.optionalText(0).flatMap { IdentityProof($0) }
         } ?? nil
     }
 
-    package func remove(_ id: Int64) throws(WaybillError) {
-        for table in Tables.bySource { try connection.statement("DELETE FROM \(table) WHERE source = ?").run(id) }
-        try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
+    package func removeSource(_ id: Int64) throws(WaybillError) {
+        for table in Tables.bySource { try statement("DELETE FROM \(table) WHERE source = ?").run(id) }
+        try statement("DELETE FROM sources WHERE id = ?").run(id)
     }
 
     /// SQL for the next ID. NULL lets SQLite choose, unless a damaged store has very high IDs.
@@ -64,11 +60,11 @@ package struct SourceRows {
         """
 
     /// Stores the proof of an own source, or the digest of a received one; `heard` is `nil` for an own source.
-    package func insert(_ source: SourceIdentity, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
+    package func insertSource(_ source: SourceIdentity, proof: IdentityProof?, heard: Int64?) throws(WaybillError)
         -> SourceRow
     {
         let digest = heard == nil ? nil : proof?.digest
-        try connection.statement(
+        try statement(
             """
             INSERT INTO sources(id, \(SourceIdentity.columns), heard_us, proof, proof_hash) \
             VALUES (\(Self.next), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -76,60 +72,57 @@ package struct SourceRows {
         ).run(
             source.id, source.installation, source.app, source.appVersion, source.device, source.os, source.osVersion,
             source.attributes.columnText, heard, heard == nil ? proof?.text : nil, digest.map(ColumnValue.blob))
-        return SourceRow(
-            id: connection.lastInsertedID, hasEnded: false, recorded: 0, proofDigest: digest, heard: heard)
+        return SourceRow(id: lastInsertedID, hasEnded: false, recorded: 0, proofDigest: digest, heard: heard)
     }
 
-    package func end(_ source: Int64) throws(WaybillError) {
+    package func endSource(_ source: Int64) throws(WaybillError) {
         try set(ended: true, .interrupted, of: source)
-        try HeldParts(connection: connection).release(of: source)
+        try releaseHeldParts(of: source)
     }
 
     /// Reopens a silent source that was marked as ended.
-    package func revive(_ source: Int64) throws(WaybillError) { try set(ended: false, .open, of: source) }
+    package func reviveSource(_ source: Int64) throws(WaybillError) { try set(ended: false, .open, of: source) }
 
     private func set(ended: Bool, _ outcome: TransactionOutcome, of source: Int64) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET ended = ? WHERE id = ?").run(ended, source)
-        try connection.statement("UPDATE parts SET outcome = ? WHERE source = ? AND closed IS NULL").run(
-            outcome.rawValue, source)
+        try statement("UPDATE sources SET ended = ? WHERE id = ?").run(ended, source)
+        try statement("UPDATE parts SET outcome = ? WHERE source = ? AND closed IS NULL").run(outcome.rawValue, source)
     }
 
     /// The order of two reports doesn't matter.
     package func note(_ end: SourceEnd, of source: Int64) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(
-            end.name, source)
+        try statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(end.name, source)
     }
 
     /// Marks news for the collector. `first` is the first sequence that was dropped or got another reason.
-    package func announce(_ source: Int64, droppedFrom first: Int64? = nil) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
+    package func announceNews(of source: Int64, droppedFrom first: Int64? = nil) throws(WaybillError) {
+        try statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
             (first ?? .max) - 1, source)
     }
 
     /// Adds sampled facts to the next set. Only an ended source gets a set for them alone, because it may have no
     /// other.
     func note(_ source: Int64, sampledFrom first: Int64) throws(WaybillError) {
-        try connection.statement(
+        try statement(
             "UPDATE sources SET told = min(told, ?), news = iif(news = 2 OR ended, 1, news) WHERE id = ?"
         ).run(first - 1, source)
     }
 
     package func add(_ clocks: [ClockAnchor], to source: Int64) throws(WaybillError) -> Int64? {
         // The greater of two offsets for one moment wins, whatever the order of arrival; our recorders send only one.
-        let statement = try connection.statement(
+        let insertion = try statement(
             """
             INSERT INTO clocks(source, at_us, offset_us) VALUES (?, ?, ?) \
             ON CONFLICT(source, at_us) DO UPDATE SET offset_us = excluded.offset_us WHERE excluded.offset_us > offset_us
             """)
         var earliest: Int64?
         for clock in clocks {
-            try statement.run(source, clock.atMicroseconds, clock.offsetMicroseconds)
-            if connection.changeCount > 0 { earliest = min(earliest ?? .max, clock.atMicroseconds) }
+            try insertion.run(source, clock.atMicroseconds, clock.offsetMicroseconds)
+            if changeCount > 0 { earliest = min(earliest ?? .max, clock.atMicroseconds) }
         }
         guard let earliest else { return nil }
         let limit = Limits.envelopeItems
-        if try connection.integer("SELECT count(*) FROM clocks WHERE source = ?", source) > limit {
-            try connection.statement(
+        if try integer("SELECT count(*) FROM clocks WHERE source = ?", source) > limit {
+            try statement(
                 """
                 DELETE FROM clocks WHERE source = ?1 AND at_us >= \
                 (SELECT at_us FROM clocks WHERE source = ?1 ORDER BY at_us LIMIT 1 OFFSET ?2)
@@ -140,53 +133,46 @@ package struct SourceRows {
     }
 }
 
-package struct InstallationRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
-    // MARK: Of this store
-
-    package func register(_ installation: GUID, proof: IdentityProof) throws(WaybillError) {
-        try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
+/// The installation of this store, and those of received sources.
+extension Connection {
+    package func registerInstallation(_ installation: GUID, proof: IdentityProof) throws(WaybillError) {
+        try statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
             Self.key(installation), proof.text)
     }
 
-    package func proof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
-        try connection.setting(Self.key(installation)).flatMap { IdentityProof($0) }
+    package func installationProof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
+        try setting(Self.key(installation)).flatMap { IdentityProof($0) }
     }
 
     /// The key sorts next to the installation's setting, so damage affects both or neither.
     private static func key(_ installation: GUID) -> String { "installation_proof \(installation)" }
 
-    // MARK: Of any other
-
     /// Returns whether `proof` fits the installation, which is open to all if it was first used without a secret.
     package func admits(_ proof: IdentityProof?, for installation: GUID) throws(WaybillError) -> Bool {
-        let bound = try connection.statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation)
-        { row in row.optionalBytes(0) }
+        let bound = try statement("SELECT proof_hash FROM installations WHERE guid = ?").first(installation) { row in
+            row.optionalBytes(0)
+        }
         guard let digest = bound ?? nil else { return true }
         return digest == proof?.digest
     }
 
     /// Binds a new installation to its first secret, or to none.
-    package func bind(_ installation: GUID, to proof: IdentityProof?) throws(WaybillError) {
-        try connection.statement("INSERT INTO installations(guid, proof_hash) VALUES (?, ?) ON CONFLICT DO NOTHING")
+    package func bindInstallation(_ installation: GUID, to proof: IdentityProof?) throws(WaybillError) {
+        try statement("INSERT INTO installations(guid, proof_hash) VALUES (?, ?) ON CONFLICT DO NOTHING")
             .run(installation, (proof?.digest).map(ColumnValue.blob))
     }
 }
 
-extension SourceRows {
+extension Connection {
     package func ledger(of source: Int64) throws(WaybillError) -> Ledger {
-        let ranges = RangeRows(connection: connection)
-        let counters = try connection.statement(
+        let counters = try statement(
             "SELECT recorded, refused, delivered, (SELECT count(*) FROM quarantine WHERE source = id) FROM sources WHERE id = ?"
         ).first(source) { row in
             Ledger(recorded: row.count(0), delivered: row.count(2), quarantined: row.count(3), refused: row.count(1))
         }
         guard var ledger = counters else { return Ledger() }
-        ledger.pending = ledger.recorded - (try ranges.bookedCount(of: source))
-        for (reason, count) in try ranges.droppedCounts(of: source) {
+        ledger.pending = ledger.recorded - (try bookedCount(of: source))
+        for (reason, count) in try droppedCounts(of: source) {
             ledger.dropped[reason] = count
             ledger.pending -= count
         }
@@ -201,18 +187,14 @@ extension Row {
 }
 
 /// The sums of ended own sources without rows, so the store doesn't grow with every launch.
-package struct Totals {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
-
+extension Connection {
     /// The number of empty sources that may wait for a collector; further ones are folded anyway.
     private static let untoldLimit = 256
-    private static let limit = 200
+    private static let foldLimit = 200
 
     /// Folds the ledgers of ended sources that have no rows, pending facts or journal.
-    package func fold(hasJournal: (GUID) -> Bool) throws(WaybillError) {
-        let empty = try connection.statement(
+    package func foldTotals(hasJournal: (GUID) -> Bool) throws(WaybillError) {
+        let empty = try statement(
             """
             SELECT id, uuid, app, news FROM sources s WHERE heard_us IS NULL AND ended = 1 \
             AND NOT EXISTS(SELECT 1 FROM parts WHERE source = s.id) AND NOT EXISTS(SELECT 1 FROM events WHERE source = s.id) \
@@ -222,19 +204,19 @@ package struct Totals {
         ).rows { row in (id: row.int(0), source: row.guid(1), app: row.text(2), isTold: row.int(3) == 0) }
         var untoldCount = empty.count { !$0.isTold }
         var foldedCount = 0
-        for source in empty where foldedCount < Self.limit && (source.isTold || untoldCount > Self.untoldLimit) {
-            let ledger = try SourceRows(connection: connection).ledger(of: source.id)
+        for source in empty where foldedCount < Self.foldLimit && (source.isTold || untoldCount > Self.untoldLimit) {
+            let ledger = try ledger(of: source.id)
             guard ledger.pending == 0, !hasJournal(source.source) else { continue }
             if !source.isTold { untoldCount -= 1 }
             foldedCount += 1
             try add(ledger, of: source.app)
-            try SourceRows(connection: connection).remove(source.id)
+            try removeSource(source.id)
         }
     }
 
     private func add(_ ledger: Ledger, of app: String) throws(WaybillError) {
         let dropped = { (reason: Ledger.DropReason) in ledger.dropped[reason.rawValue] ?? 0 }
-        try connection.statement(
+        try statement(
             """
             INSERT INTO totals(app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled) \
             VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(app) DO UPDATE SET sources = sources + 1, \
@@ -247,8 +229,8 @@ package struct Totals {
             dropped(.erased), dropped(.damaged), dropped(.sampled))
     }
 
-    package func all() throws(WaybillError) -> [AppTotal] {
-        try connection.statement(
+    package func totals() throws(WaybillError) -> [AppTotal] {
+        try statement(
             "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled FROM totals ORDER BY app"
         ).rows { row in
             var ledger = Ledger(
@@ -267,11 +249,11 @@ package struct Totals {
 extension StoreReader {
     package func ownLedger() throws(WaybillError) -> Ledger {
         try read { () throws(WaybillError) in
-            var ledgers = try Totals(connection: connection).all().map(\.ledger)
+            var ledgers = try connection.totals().map(\.ledger)
             let own = try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows { row in
                 row.int(0)
             }
-            for source in own { ledgers.append(try SourceRows(connection: connection).ledger(of: source)) }
+            for source in own { ledgers.append(try connection.ledger(of: source)) }
             return ledgers.reduce(into: Ledger()) { sum, ledger in
                 sum.recorded += ledger.recorded
                 sum.delivered += ledger.delivered

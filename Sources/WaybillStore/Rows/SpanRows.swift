@@ -125,7 +125,7 @@ package struct SpanCauses {
 
     func transactions(of share: TransactionSet.Share) throws(WaybillError) -> Set<GUID> {
         guard try connection.integer("SELECT EXISTS(SELECT 1 FROM spans WHERE uncaused = 1)") != 0 else { return [] }
-        guard let source = try SourceRows(connection: connection).find(share.source.id) else { return [] }
+        guard let source = try connection.sourceRow(share.source.id) else { return [] }
         var parts: Set<Int64> = []
         for fact in share.facts {
             switch fact.content {

@@ -26,7 +26,7 @@ struct StoredTwins {
         guard try !isStored(fact) else { return false }
         let sequence = SequenceRanges([fact.sequence...fact.sequence])
         let retired = try RangeTable.retired(connection).sequences(of: source, meeting: sequence)
-        let dropped = try RangeRows(connection: connection).dropped(of: source, meeting: sequence)
+        let dropped = try connection.droppedRanges(of: source, meeting: sequence)
         return !retired.contains(fact.sequence) && !dropped.sequences.contains(fact.sequence)
     }
 

@@ -124,12 +124,8 @@ struct SalvagedBooks {
     private(set) var lostCount: Int64 = 0
 
     private let connection: Connection
-    private let ranges: RangeRows
 
-    init(_ connection: Connection) {
-        self.connection = connection
-        ranges = RangeRows(connection: connection)
-    }
+    init(_ connection: Connection) { self.connection = connection }
 
     mutating func balance() throws(WaybillError) {
         try connection.statement(Self.addMissingParts).run()
@@ -143,7 +139,7 @@ struct SalvagedBooks {
         }) {
             try balance(source)
         }
-        try ranges.recount()
+        try connection.recountDropped()
         try electLeaders()
     }
 
@@ -155,20 +151,22 @@ struct SalvagedBooks {
                 row.int(0)...row.int(1)
             })
         try connection.statement("DELETE FROM ranges WHERE source = ?").run(source)
-        try ranges.table.add(booked, to: source)
-        let dropped = try ranges.dropped(of: source).sequences.subtracting(booked)
+        try connection.bookedRanges.add(booked, to: source)
+        let dropped = try connection.droppedRanges(of: source).sequences.subtracting(booked)
         let last = [found, booked, dropped].compactMap(\.ranges.last?.upperBound).max() ?? 0
         try connection.statement("UPDATE sources SET recorded = max(recorded, ?) WHERE id = ?").run(last, source)
         try settle(source, booked)
         let recorded = try connection.integer("SELECT recorded FROM sources WHERE id = ?", source)
         guard recorded > 0 else { return }
         let lost = SequenceRanges([1...recorded]).subtracting(booked).subtracting(dropped).subtracting(found)
-        let known = try ranges.dropped(of: source)
-        if try ranges.drop(known + lost.dropped(.damaged), except: booked.union(found), of: source), !lost.isEmpty {
-            try SourceRows(connection: connection).announce(source, droppedFrom: 1)
+        let known = try connection.droppedRanges(of: source)
+        if try connection.bookDropped(known + lost.dropped(.damaged), except: booked.union(found), of: source),
+            !lost.isEmpty
+        {
+            try connection.announceNews(of: source, droppedFrom: 1)
         }
         try connection.statement("UPDATE parts SET settled = 0 WHERE source = ?").run(source)
-        try ranges.settleParts(of: source, recorded: recorded)
+        try connection.settleParts(of: source, recorded: recorded)
         factCount += found.count
         lostCount += lost.count
     }
@@ -194,8 +192,7 @@ struct SalvagedBooks {
         let leaderless = try connection.statement(
             "SELECT guid FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1"
         ).rows { row in row.guid(0) }
-        let leaders = LeadingParts(connection: connection)
-        for transaction in leaderless { try leaders.decide(transaction) }
+        try connection.decideLeaders(of: leaderless)
     }
 
     private static let removeLostBodies = """

@@ -92,7 +92,7 @@ struct Withholding: ~Copyable {
     ) throws(WaybillError) {
         (self.share, self.source, self.connection, self.willStore) = (share, source, connection, willStore)
         let roots = SequenceRanges(each: share.facts.flatMap(\.roots))
-        booked = try RangeRows(connection: connection).dropped(of: source.id, meeting: roots)
+        booked = try connection.droppedRanges(of: source.id, meeting: roots)
             .filter { $0.reason == .withheld }.sequences
         for part in share.continuedParts { parts[part.part] = PlacedPart(part) }
         for fact in share.facts {

@@ -23,8 +23,6 @@ package struct Ingestion: ~Copyable {
     private let unread: Set<Int>
     private let store: Store
     private let connection: Connection
-    private let sources: SourceRows
-    private let ranges: RangeRows
     private let tombstones: Tombstones
 
     init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int64, into store: Store) throws(WaybillError) {
@@ -32,16 +30,13 @@ package struct Ingestion: ~Copyable {
         self.unread = unread
         self.store = store
         connection = store.connection
-        sources = SourceRows(connection: store.connection)
-        ranges = RangeRows(connection: store.connection)
         tombstones = try Tombstones(store.connection, at: wall)
     }
 
     mutating func run(at wall: Int64) throws(WaybillError) {
-        let known = try sources.find(share.source.id)
+        let known = try connection.sourceRow(share.source.id)
         if let known, known.isOwn { return passOver(own: known) }
-        let installations = InstallationRows(connection: connection)
-        if !isVouchedFor, let reason = try reasonToRefuse(known, installations) { return refuse(because: reason) }
+        if !isVouchedFor, let reason = try reasonToRefuse(known) { return refuse(because: reason) }
         if known == nil, let installation = share.source.installation, try tombstones.contains(installation) {
             return try refuse(at: wall)
         }
@@ -51,9 +46,9 @@ package struct Ingestion: ~Copyable {
             source.heard = max(known.heard ?? wall, wall)
             try connection.statement("UPDATE sources SET heard_us = max(heard_us, ?) WHERE id = ?").run(wall, source.id)
         } else {
-            source = try sources.insert(share.source, proof: share.sourceProof, heard: wall)
+            source = try connection.insertSource(share.source, proof: share.sourceProof, heard: wall)
             if let installation = share.source.installation {
-                try installations.bind(installation, to: share.installationProof)
+                try connection.bindInstallation(installation, to: share.installationProof)
             }
         }
         let sequences = share.facts.sequences
@@ -62,16 +57,15 @@ package struct Ingestion: ~Copyable {
         // Without a proof, anybody could be the sender, who must not remove anything.
         let isItself = isVouchedFor || source.proofDigest != nil
         if share.hasEnded && !source.hasEnded && isItself {
-            try sources.end(source.id)
+            try connection.endSource(source.id)
             source.hasEnded = true
         }
-        if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
-        let anchor = try sources.add(anchors(of: source), to: source.id)
+        if share.hasEnded, let end = share.endedBy, isItself { try connection.note(end, of: source.id) }
+        let anchor = try connection.add(anchors(of: source), to: source.id)
         if !share.names.isEmpty { try addNames(to: source.id) }
         try write(source, sequences, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor {
-            undecided.formUnion(
-                try LeadingParts(connection: connection).transactions(behindAnchorAt: anchor, of: source.id))
+            undecided.formUnion(try connection.transactions(behindAnchorAt: anchor, of: source.id))
         }
         try connection.statement(
             """
@@ -81,14 +75,13 @@ package struct Ingestion: ~Copyable {
     }
 
     /// Why the sender can't speak for the source or its installation; `nil` if it can.
-    private func reasonToRefuse(_ known: SourceRow?, _ installations: InstallationRows) throws(WaybillError) -> String?
-    {
+    private func reasonToRefuse(_ known: SourceRow?) throws(WaybillError) -> String? {
         if let known {
             guard let digest = known.proofDigest, digest != share.sourceProof?.digest else { return nil }
             return "this source has a `source_proof`, and the set does not have that one"
         }
         guard let installation = share.source.installation,
-            try !installations.admits(share.installationProof, for: installation)
+            try !connection.admits(share.installationProof, for: installation)
         else { return nil }
         return "the installation of this source has an `installation_proof`, and the set does not have that one"
     }
@@ -114,7 +107,7 @@ package struct Ingestion: ~Copyable {
 
     private mutating func addNames(to source: Int64) throws(WaybillError) {
         let added: Int
-        (added, refusedNameCount) = try NameRows(connection: connection).add(
+        (added, refusedNameCount) = try connection.add(
             share.names, of: source, room: isVouchedFor ? .max : try store.nameRoom())
         store.nameCount? += added
     }
@@ -126,7 +119,7 @@ package struct Ingestion: ~Copyable {
         let touched = told.sequences.union(sequences)
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
-        let before = try ranges.booked(of: source.id, meeting: touched)
+        let before = try connection.bookedSequences(of: source.id, meeting: touched)
         // Facts out of order are kept apart, because inserting in the middle of ranges moves all later ones.
         var accepted = SequenceRanges()
         var others: Set<Int64> = []
@@ -177,9 +170,9 @@ package struct Ingestion: ~Copyable {
         undecided.formUnion(try writer.finish())
         let arrived = accepted.union(SequenceRanges(each: others))
         let received = before.union(arrived)
-        try ranges.table.replace(before, with: received, of: source.id)
+        try connection.bookedRanges.replace(before, with: received, of: source.id)
         try note(arrived, of: source.id, at: wall)
-        try ranges.drop(
+        try connection.bookDropped(
             told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
         if let withholding {
             try withholding.book()
@@ -206,7 +199,7 @@ package struct Ingestion: ~Copyable {
     private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
         let room = max(0, Self.droppedRowLimit - source.droppedRowCount)
         // A set with more ranges than our clients send is read only as far as there is room.
-        let heard = dropped.count > RangeRows.toldLimit ? dropped.prefix(room) : dropped[...]
+        let heard = dropped.count > DroppedRange.toldLimit ? dropped.prefix(room) : dropped[...]
         var told = try bounded(
             heard.compactMap { range in
                 range.first <= source.recorded
@@ -214,7 +207,7 @@ package struct Ingestion: ~Copyable {
                     : nil
             }, of: source)
         // A sequence turns one row into at most three, so the exact check is rarely needed.
-        while 2 * told.sequences.count > room, try ranges.growth(by: told, of: source.id) > room {
+        while 2 * told.sequences.count > room, try connection.droppedGrowth(by: told, of: source.id) > room {
             told = Array(told.prefix(told.count / 2))
         }
         return told
@@ -225,7 +218,7 @@ package struct Ingestion: ~Copyable {
         var left = Self.coveredRowLimit
         var bounded: [DroppedRange] = []
         for range in told {
-            let count = try ranges.rowCount(in: range.first...range.last, of: source.id, limit: left + 1)
+            let count = try connection.rangeCount(in: range.first...range.last, of: source.id, limit: left + 1)
             if count <= left { bounded.append(range) }
             left = max(0, left - count)
         }
@@ -236,16 +229,17 @@ package struct Ingestion: ~Copyable {
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
         let toldErased = told.filter { $0.reason == .erased }.sequences
         var news = toldErased.union(SequenceRanges(each: try buried()))
-        news = news.subtracting(try ranges.erased(of: source.id, meeting: news))
+        news = news.subtracting(try connection.erasedSequences(of: source.id, meeting: news))
         if !news.isEmpty {
-            let received = try ranges.booked(of: source.id, meeting: news)
+            let received = try connection.bookedSequences(of: source.id, meeting: news)
             let singles = toldErased.isEmpty ? toldErased : news.intersection(received)
             var eraser = FactEraser(connection)
             try eraser.erase(news, singles: singles, of: source)
             try eraser.finish()
         }
-        guard try ranges.hasDropped(of: source.id) else { return SequenceRanges() }
-        return try ranges.erased(of: source.id, meeting: SequenceRanges(each: share.facts.flatMap(\.roots)))
+        guard try connection.hasDropped(of: source.id) else { return SequenceRanges() }
+        return try connection.erasedSequences(
+            of: source.id, meeting: SequenceRanges(each: share.facts.flatMap(\.roots)))
     }
 
     private func buried() throws(WaybillError) -> [Int64] {

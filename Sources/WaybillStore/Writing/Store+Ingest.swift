@@ -64,7 +64,7 @@ extension Store {
         }
         // Each call reads a whole transaction, and several sources may have parts of it.
         for transaction in touched where try causes.find(in: transaction) { undecided.insert(transaction) }
-        try LeadingParts(connection: connection).decide(each: undecided)
+        try connection.decideLeaders(of: undecided)
         return receipt
     }
 

@@ -3,9 +3,8 @@ package import WaybillCore
 extension Store {
     package func register(_ source: SourceIdentity, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
         try write { () throws(WaybillError) in
-            let rows = SourceRows(connection: connection)
-            guard try rows.find(source.id) == nil else { return }
-            let id = try rows.insert(source, proof: proof, heard: nil).id
+            guard try connection.sourceRow(source.id) == nil else { return }
+            let id = try connection.insertSource(source, proof: proof, heard: nil).id
             try connection.statement(
                 "UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?"
             ).run(id)
@@ -15,15 +14,14 @@ extension Store {
     /// Writes a recorder's batch in one SQLite transaction; throws an error if the source is not registered.
     package func append(_ batch: RecordedBatch) throws(WaybillError) {
         try write { () throws(WaybillError) in
-            let rows = SourceRows(connection: connection)
-            guard let source = try rows.find(batch.source), source.isOwn else {
+            guard let source = try connection.sourceRow(batch.source), source.isOwn else {
                 throw WaybillError(
                     .store, "The source \(batch.source) was not registered with the store at \(connection.place).")
             }
-            try NameRows(connection: connection).add(batch.names, of: source.id)
-            if let anchor = try rows.add(batch.clocks, to: source.id) {
-                let leaders = LeadingParts(connection: connection)
-                try leaders.decide(each: try leaders.transactions(behindAnchorAt: anchor, of: source.id))
+            try connection.add(batch.names, of: source.id)
+            if let anchor = try connection.add(batch.clocks, to: source.id) {
+                let redated = try connection.transactions(behindAnchorAt: anchor, of: source.id)
+                try connection.decideLeaders(of: redated)
             }
             let sequences = batch.facts.sequences
             let recorded = max(sequences.last ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
@@ -38,15 +36,14 @@ extension Store {
     private func write(
         _ facts: [Fact], _ sequences: SequenceRanges, dropped: [DroppedRange], of source: SourceRow
     ) throws(WaybillError) {
-        let ranges = RangeRows(connection: connection)
         // A repeated batch must not restore delivered facts that were erased meanwhile.
         let touched = sequences.union(dropped.sequences)
-        let settled = try ranges.booked(of: source.id, meeting: touched)
+        let settled = try connection.bookedSequences(of: source.id, meeting: touched)
         let given =
-            try ranges.hasDropped(of: source.id)
-            ? ranges.droppedByReason(
+            try connection.hasDropped(of: source.id)
+            ? connection.droppedByReason(
                 of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots)))) : []
-        let (held, placed) = (HeldParts(connection: connection), try PlacedParts(of: source.id, connection))
+        let placed = try PlacedParts(of: source.id, connection)
         var late: [Ledger.DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, count: facts.count, connection)
         for fact in facts where !settled.contains(fact.sequence) {
@@ -60,27 +57,26 @@ extension Store {
                 _ = try writer.write(fact)
             }
         }
-        try LeadingParts(connection: connection).decide(each: try writer.finish())
-        try held.decide(of: source.id)
+        try connection.decideLeaders(of: try writer.finish())
+        try connection.decideHeldParts(of: source.id)
         // The facts come from a leftover journal.
-        if source.hasEnded { try held.release(of: source.id) }
+        if source.hasEnded { try connection.releaseHeldParts(of: source.id) }
         if let sampled = late.removeValue(forKey: .sampled), let first = sampled.ranges.first?.lowerBound,
-            try ranges.drop(sampled.dropped(.sampled), except: settled, of: source.id)
+            try connection.bookDropped(sampled.dropped(.sampled), except: settled, of: source.id)
         {
-            try SourceRows(connection: connection).note(source.id, sampledFrom: first)
+            try connection.note(source.id, sampledFrom: first)
         }
         let news = dropped + late.flatMap { $1.dropped($0) }
-        if !news.isEmpty, try ranges.drop(news, except: settled, of: source.id) {
-            try SourceRows(connection: connection).announce(source.id, droppedFrom: news.map(\.first).min())
+        if !news.isEmpty, try connection.bookDropped(news, except: settled, of: source.id) {
+            try connection.announceNews(of: source.id, droppedFrom: news.map(\.first).min())
         }
     }
 
     func note(_ end: SourceEnd, of source: GUID) throws(WaybillError) {
         try write { () throws(WaybillError) in
-            let rows = SourceRows(connection: connection)
-            guard let row = try rows.find(source), row.isOwn, row.endedBy == nil else { return }
-            try rows.note(end, of: row.id)
-            if row.hasEnded { try rows.announce(row.id) }
+            guard let row = try connection.sourceRow(source), row.isOwn, row.endedBy == nil else { return }
+            try connection.note(end, of: row.id)
+            if row.hasEnded { try connection.announceNews(of: row.id) }
         }
     }
 
@@ -89,26 +85,24 @@ extension Store {
     func revive(_ source: GUID) throws(WaybillError) {
         // There is no earlier check, because another process that saw no heartbeat may be about to mark the source.
         try write { () throws(WaybillError) in
-            let rows = SourceRows(connection: connection)
-            if let row = try rows.find(source), row.hasEnded { try rows.revive(row.id) }
+            if let row = try connection.sourceRow(source), row.hasEnded { try connection.reviveSource(row.id) }
         }
     }
 
     package func endSources(isAlive: (GUID) -> Bool) throws(WaybillError) -> [GUID] {
         try write { () throws(WaybillError) in
-            let rows = SourceRows(connection: connection)
             let running = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL AND ended = 0")
                 .rows { row in
                     (id: row.int(0), source: row.guid(1))
                 }
             let dead = running.filter { !isAlive($0.source) }
             for (id, source) in dead {
-                try rows.end(id)
-                try rows.announce(id)
+                try connection.endSource(id)
+                try connection.announceNews(of: id)
                 for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(
                     source, transform: { row in row.guid(0) })
                 {
-                    try RangeRows(connection: connection).endLease(of: set)
+                    try connection.endLease(of: set)
                 }
             }
             return dead.map(\.source)

@@ -31,9 +31,8 @@ extension Store {
                 next[launch.app] = began
             }
             guard found.count == 1, let launch = found.first else { return nil }
-            let rows = SourceRows(connection: connection)
-            try rows.note(end, of: launch.id)
-            try rows.announce(launch.id)
+            try connection.note(end, of: launch.id)
+            try connection.announceNews(of: launch.id)
             return launch.source
         }
     }

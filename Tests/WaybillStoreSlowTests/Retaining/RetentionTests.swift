@@ -326,16 +326,15 @@ import WaybillCore
         _ = try write(1)
         _ = try store.endSources(isAlive: { _ in false })
         _ = try sweep()
-        let totals = Totals(connection: store.connection)
         let count = { try store.connection.integer("SELECT count(*) FROM sources") }
-        try totals.fold { _ in false }
+        try store.connection.foldTotals { _ in false }
         #expect(try count() == 1, "its dropped range was not told")
         try deliver()
-        try totals.fold { _ in true }
+        try store.connection.foldTotals { _ in true }
         #expect(try count() == 1, "its journal is there")
-        try totals.fold { _ in false }
+        try store.connection.foldTotals { _ in false }
         #expect(try count() == 0)
-        #expect(try totals.all().map(\.ledger) == [Ledger(recorded: 3, dropped: ["quota": 3])])
+        #expect(try store.connection.totals().map(\.ledger) == [Ledger(recorded: 3, dropped: ["quota": 3])])
         try expectSound()
     }
 

@@ -39,7 +39,7 @@ import WaybillCore
         try device.append(RecordedBatch(source: app.id, facts: kept, dropped: dropped))
         let sets = try deliver()
         let told = sets.flatMap { $0.sources[0].dropped }
-        #expect(sets.allSatisfy { $0.sources[0].dropped.count <= RangeRows.toldLimit })
+        #expect(sets.allSatisfy { $0.sources[0].dropped.count <= DroppedRange.toldLimit })
         #expect(Set(told) == Set(dropped) && told.count == dropped.count)
         #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
 

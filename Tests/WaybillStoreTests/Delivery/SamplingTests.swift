@@ -217,9 +217,9 @@ import WaybillCore
         var sweep = try RetentionSweep(store.connection, budget: 100)
         try store.write { () throws(WaybillError) in
             try sweep.reduce(to: .bytes(0))
-            try Totals(connection: store.connection).fold { _ in false }
+            try store.connection.foldTotals { _ in false }
         }
-        let totals = try Totals(connection: store.connection).all()
+        let totals = try store.connection.totals()
         #expect(totals.map(\.ledger) == [Ledger(recorded: 2, dropped: ["sampled": 2])])
         try expectSound()
     }

@@ -47,7 +47,7 @@ import WaybillCore
         app.close(app.open(GUID(), sampling: Fact.Sampling(perMillion: 0, isChosen: false)), .succeeded)
         app.close(app.open(GUID()), .succeeded)
         try app.record(into: store)
-        let row = try #require(try SourceRows(connection: store.connection).find(app.id))
+        let row = try #require(try store.connection.sourceRow(app.id))
         for reason in [Ledger.DropReason.quota, .age, .erased, .erased] {
             try store.write { () throws(WaybillError) in
                 var eraser = FactEraser(store.connection, because: reason)
@@ -56,8 +56,7 @@ import WaybillCore
             }
             let said = reason == .erased ? "erased" : "sampled"
             #expect(try store.ledgers()[app.id] == Ledger(recorded: 4, dropped: [said: 2], pending: 2), "\(reason)")
-            let rows = RangeRows(connection: store.connection)
-            #expect(try rows.dropped(of: row.id).sequences == SequenceRanges([1...2]))
+            #expect(try store.connection.droppedRanges(of: row.id).sequences == SequenceRanges([1...2]))
             #expect(try StoreReader(place).verify().problems == [])
         }
         // Erases the rest. The facts erased before are erased for the second time.

@@ -97,7 +97,7 @@ final class FactWriter {
     /// Registers with a store and appends its facts.
     func record(into store: Store, _ sequences: ClosedRange<Int64>? = nil) throws {
         if let installation = source.installation, let installationProof {
-            try InstallationRows(connection: store.connection).register(installation, proof: installationProof)
+            try store.connection.registerInstallation(installation, proof: installationProof)
         }
         if let proof { try store.register(source, proof: proof) } else { try store.register(source) }
         try store.append(

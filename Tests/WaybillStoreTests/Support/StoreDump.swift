@@ -32,7 +32,7 @@ extension Store {
 
     /// Returns every fact of a source, read back from its rows and ordered by sequence.
     func facts(of source: GUID) throws -> [Fact] {
-        guard let row = try SourceRows(connection: connection).find(source) else { return [] }
+        guard let row = try connection.sourceRow(source) else { return [] }
         let parts = try connection.statement("SELECT sequence FROM parts WHERE source = ?").rows(row.id) { row in
             row.int(0)
         }

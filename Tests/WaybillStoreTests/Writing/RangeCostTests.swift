@@ -119,8 +119,8 @@ import WaybillTesting
                 share.dropped = dropped
                 try store.ingest(Self.set(share))
             }
-            let row = try #require(try SourceRows(connection: store.connection).find(share.source.id))
-            return try RangeRows(connection: store.connection).dropped(of: row.id)
+            let row = try #require(try store.connection.sourceRow(share.source.id))
+            return try store.connection.droppedRanges(of: row.id)
         }
         let whole = try rows([told])
         #expect(try rows(told.map { [$0] }) == whole)
