@@ -66,11 +66,13 @@ package final class SourceRecorder: Sendable {
     package func record(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded {
         guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
-            if content.isClosing { forgoClosing() }
+            if content.openCountChange < 0 { forgoClosing() }
             return .off
         }
         let recorded = writer.recorder.record(content, part: part, at: past)
-        if recorded.result == .refused { diagnostics.note(content.refusal) }
+        if recorded.result == .refused {
+            diagnostics.note(content.openCountChange > 0 ? .refusedOpenings : .refusedEvents)
+        }
         return recorded
     }
 
@@ -192,22 +194,6 @@ package final class SourceRecorder: Sendable {
 
 extension Recorded {
     fileprivate static let off = Recorded(sequence: 0, result: .off)
-}
-
-extension Fact.Content {
-    fileprivate var refusal: Hint {
-        switch self {
-        case .opened, .exchangeOpened: .refusedOpenings
-        case .event, .attributesSet, .closed, .exchangeClosed, .unknown: .refusedEvents
-        }
-    }
-
-    fileprivate var isClosing: Bool {
-        switch self {
-        case .closed, .exchangeClosed: true
-        case .opened, .event, .attributesSet, .exchangeOpened, .unknown: false
-        }
-    }
 }
 
 /// The parts whose header field was handed out, to recognize requests that carry it.

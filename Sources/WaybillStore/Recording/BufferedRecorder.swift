@@ -44,22 +44,18 @@ package final class BufferedRecorder: Sendable {
     func recordUnlessHandedOver(_ content: Fact.Content, part: Int64, at past: Int64? = nil) -> Recorded? {
         let taken = state.withLock { state -> (Recorded, Int)? in
             if state.isHandedOver { return nil }
-            switch content {
-            case .opened, .exchangeOpened:
-                guard state.openCount < openLimit, state.used(of: capacity) + 2 <= capacity - capacity / 8
-                else {
-                    state.refusedCount += 1
-                    return (.refused, 0)
+            let used = state.used(of: capacity)
+            let hasRoom =
+                switch content {
+                case .opened, .exchangeOpened: state.openCount < openLimit && used + 2 <= capacity - capacity / 8
+                case .event, .attributesSet, .unknown: used + 1 <= capacity
+                case .closed, .exchangeClosed: true
                 }
-                state.openCount += 1
-            case .event, .attributesSet, .unknown:
-                guard state.used(of: capacity) + 1 <= capacity else {
-                    state.refusedCount += 1
-                    return (.refused, 0)
-                }
-            case .closed, .exchangeClosed:
-                state.openCount -= 1
+            guard hasRoom else {
+                state.refusedCount += 1
+                return (.refused, 0)
             }
+            state.openCount += content.openCountChange
             state.lastSequence += 1
             let sequence = state.lastSequence
             let isOpening = if case .opened = content { true } else { false }

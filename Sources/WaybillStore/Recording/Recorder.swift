@@ -205,7 +205,8 @@ package final class Recorder: Sendable {
 }
 
 extension Fact.Content {
-    fileprivate var openCountChange: Int {
+    /// 1 if the fact opens a part or an exchange, and -1 if it closes one.
+    package var openCountChange: Int {
         switch self {
         case .opened, .exchangeOpened: 1
         case .closed, .exchangeClosed: -1
