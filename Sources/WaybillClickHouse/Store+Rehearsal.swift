@@ -52,7 +52,7 @@ extension Store {
         guard let source = try connection.sourceRow(books.share.source.id) else { return }
         let erased = books.share.dropped.filter { $0.reason == .erased }.sequences
         if !erased.isEmpty {
-            let received = try connection.bookedSequences(of: source.id, meeting: erased)
+            let received = try connection.bookedRanges.sequences(of: source.id, meeting: erased)
             books.gone = received.intersection(erased)
         }
         if !books.retired.isEmpty {

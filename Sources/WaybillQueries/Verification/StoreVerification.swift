@@ -120,7 +120,7 @@ extension StoreReader {
         _ source: SourceRecord, _ counts: [GUID: Int64]?, _ result: inout StoreVerification
     ) throws(WaybillError) {
         let row = try connection.integer("SELECT id FROM sources WHERE uuid = ?", source.id)
-        let ranges = try connection.bookedSequences(of: row)
+        let ranges = try connection.bookedRanges.sequences(of: row)
         let booked = ranges.count
         let ledger = source.ledger
         let retired = try RangeTable.retired(connection).sequences(of: row)
@@ -169,15 +169,7 @@ extension StoreReader {
         booked: Int64, others: Int64
     ) {
         var (inside, outside): (Int64, Int64) = (0, 0)
-        try connection.statement(
-            """
-            SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
-            UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
-            UNION ALL SELECT sequence FROM events WHERE source = ?1 \
-            UNION ALL SELECT sequence FROM exchanges WHERE source = ?1 AND method IS NOT NULL \
-            UNION ALL SELECT closed FROM exchanges WHERE source = ?1 AND closed IS NOT NULL
-            """
-        ).forEachRow(source) { row in
+        try connection.statement(SQL.sequences).forEachRow(source) { row in
             if booked.contains(row.int(0)) { inside += 1 } else { outside += 1 }
         }
         return (inside, outside)

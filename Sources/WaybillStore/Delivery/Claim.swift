@@ -70,12 +70,8 @@ struct Claim {
 
     /// Claims the first pending facts. Recorded facts without a row are booked as damaged, to not block delivery.
     private mutating func claimFacts(of source: SourceRow) throws(WaybillError) -> [Fact] {
-        guard source.recorded > 0 else { return [] }
-        var pending = SequenceRanges([1...source.recorded])
-            .subtracting(try connection.takenSequences(of: source.id)).subtracting(
-                try connection.droppedRanges(of: source.id).sequences
-            )
-            .subtracting(try connection.heldSequences(of: source.id))
+        var pending = try connection.deliverableSequences(of: source.id, recorded: source.recorded)
+            .subtracting(try connection.leasedRanges.sequences(of: source.id))
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
             let chunk =

@@ -99,8 +99,7 @@ struct RetentionOwner {
                 RetentionOwner(
                     row: source.row, born: source.born,
                     firstPending: firstPending, settledEnd: max(firstPending, lastSampled + 1),
-                    leased: try connection.takenSequences(of: id).subtracting(try connection.bookedSequences(of: id)),
-                    wallOffset: source.wall))
+                    leased: try connection.leasedRanges.sequences(of: id), wallOffset: source.wall))
         }
         return owners
     }

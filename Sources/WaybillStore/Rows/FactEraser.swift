@@ -180,7 +180,7 @@ struct FactEraser {
     // MARK: Bookings
 
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
-        let before = try connection.bookedSequences(of: source.id, meeting: erased)
+        let before = try connection.bookedRanges.sequences(of: source.id, meeting: erased)
         guard let reason else {
             return try retired.add(erased.intersection(before), to: source.id)
         }

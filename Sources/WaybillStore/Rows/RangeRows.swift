@@ -2,29 +2,24 @@ package import WaybillCore
 
 /// The rows of `ranges` and `dropped`, as sets of sequences.
 extension Connection {
+    /// The settled facts of own sources, and the received facts of others.
     package var bookedRanges: RangeTable {
         RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: self)
     }
 
-    /// Returns the settled or received facts: all, or at least the ranges in or next to `windows`.
-    package func bookedSequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
-        -> SequenceRanges
-    {
-        try bookedRanges.sequences(of: source, meeting: windows)
+    /// The facts in delivery.
+    var leasedRanges: RangeTable {
+        RangeTable(name: "ranges", condition: " AND lease IS NOT NULL", connection: self)
     }
 
     package func bookedCount(of source: Int64) throws(WaybillError) -> Int64 {
         try integer("SELECT ifnull(sum(\(Self.rangeLength)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
-    package func takenSequences(of source: Int64) throws(WaybillError) -> SequenceRanges {
-        try RangeTable(name: "ranges", connection: self).sequences(of: source)
-    }
-
     /// Excludes settled and dropped facts.
     package func pendingSequences(of source: Int64, recorded: Int64) throws(WaybillError) -> SequenceRanges {
         guard recorded > 0 else { return SequenceRanges() }
-        return SequenceRanges([1...recorded]).subtracting(try bookedSequences(of: source)).subtracting(
+        return SequenceRanges([1...recorded]).subtracting(try bookedRanges.sequences(of: source)).subtracting(
             try droppedRanges(of: source).sequences)
     }
 
@@ -98,7 +93,7 @@ extension Connection {
     package func droppedGrowth(by told: [DroppedRange], of source: Int64) throws(WaybillError) -> Int {
         let windows = told.sequences
         let before = try droppedRanges(of: source, meeting: windows)
-        let after = Self.merged(before, told, except: try bookedSequences(of: source, meeting: windows))
+        let after = Self.merged(before, told, except: try bookedRanges.sequences(of: source, meeting: windows))
         return after.count - before.count
     }
 
@@ -236,6 +231,7 @@ package struct RangeTable {
         try replace(before, with: before.subtracting(sequences), of: source)
     }
 
+    /// Returns all sequences, or at least the ranges in or next to `windows`.
     package func sequences(of source: Int64, meeting windows: SequenceRanges? = nil) throws(WaybillError)
         -> SequenceRanges
     {

@@ -145,11 +145,7 @@ struct SalvagedBooks {
 
     private mutating func balance(_ source: Int64) throws(WaybillError) {
         let found = SequenceRanges(each: try connection.statement(SQL.sequences).rows(source) { row in row.int(0) })
-        let booked = SequenceRanges(
-            try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first").rows(source) {
-                row in
-                row.int(0)...row.int(1)
-            })
+        let booked = try connection.bookedRanges.sequences(of: source)
         try connection.statement("DELETE FROM ranges WHERE source = ?").run(source)
         try connection.bookedRanges.add(booked, to: source)
         let dropped = try connection.droppedRanges(of: source).sequences.subtracting(booked)
@@ -158,7 +154,7 @@ struct SalvagedBooks {
         try settle(source, booked)
         let recorded = try connection.integer("SELECT recorded FROM sources WHERE id = ?", source)
         guard recorded > 0 else { return }
-        let lost = SequenceRanges([1...recorded]).subtracting(booked).subtracting(dropped).subtracting(found)
+        let lost = try connection.pendingSequences(of: source, recorded: recorded).subtracting(found)
         let known = try connection.droppedRanges(of: source)
         if try connection.bookDropped(known + lost.dropped(.damaged), except: booked.union(found), of: source),
             !lost.isEmpty

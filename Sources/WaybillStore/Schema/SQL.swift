@@ -28,7 +28,8 @@ package enum SQL {
         "(\(exchange).state = \(ExchangeState.failed.rawValue) OR \(exchange).status >= 400)"
     }
 
-    static let sequences = """
+    /// The sequences of all facts of the source `?1`.
+    package static let sequences = """
         SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
         UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
         UNION ALL SELECT sequence FROM events WHERE source = ?1 \

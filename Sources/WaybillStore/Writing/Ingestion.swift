@@ -119,7 +119,7 @@ package struct Ingestion: ~Copyable {
         let touched = told.sequences.union(sequences)
         guard !touched.isEmpty else { return }
         let erased = try erase(told, of: source)
-        let before = try connection.bookedSequences(of: source.id, meeting: touched)
+        let before = try connection.bookedRanges.sequences(of: source.id, meeting: touched)
         // Facts out of order are kept apart, because inserting in the middle of ranges moves all later ones.
         var accepted = SequenceRanges()
         var others: Set<Int64> = []
@@ -231,7 +231,7 @@ package struct Ingestion: ~Copyable {
         var news = toldErased.union(SequenceRanges(each: try buried()))
         news = news.subtracting(try connection.erasedSequences(of: source.id, meeting: news))
         if !news.isEmpty {
-            let received = try connection.bookedSequences(of: source.id, meeting: news)
+            let received = try connection.bookedRanges.sequences(of: source.id, meeting: news)
             let singles = toldErased.isEmpty ? toldErased : news.intersection(received)
             var eraser = FactEraser(connection)
             try eraser.erase(news, singles: singles, of: source)

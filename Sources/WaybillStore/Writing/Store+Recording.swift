@@ -38,7 +38,7 @@ extension Store {
     ) throws(WaybillError) {
         // A repeated batch must not restore delivered facts that were erased meanwhile.
         let touched = sequences.union(dropped.sequences)
-        let settled = try connection.bookedSequences(of: source.id, meeting: touched)
+        let settled = try connection.bookedRanges.sequences(of: source.id, meeting: touched)
         let given =
             try connection.hasDropped(of: source.id)
             ? connection.droppedByReason(
