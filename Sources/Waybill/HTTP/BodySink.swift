@@ -1,4 +1,6 @@
 import Foundation
+import WaybillCore
+import WaybillStore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -45,7 +47,7 @@ final class MemorySink: BodySink {
 final class FileSink<File>: BodySink {
     private let completion: HTTPCall.Completion<(File, URLResponse)>
     private let url = FileManager.default.temporaryDirectory.appending(
-        path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
+        path: "download-\(GUID()).tmp", directoryHint: .notDirectory)
     private let isNamed: Bool
     private let finish: (FileHandle, URL) throws -> File
     private var file: FileHandle?
@@ -103,8 +105,8 @@ extension FileSink where File == FileHandle {
 extension FileHandle {
     /// Creates a file in a shared folder: other users can't read it or replace it with a link.
     fileprivate static func making(_ url: URL) throws(URLError) -> FileHandle {
-        let descriptor = open(
-            url.path(percentEncoded: false), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.open(
+            url.path(percentEncoded: false), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         guard descriptor >= 0 else { throw URLError(.cannotCreateFile) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

@@ -43,8 +43,20 @@ package enum DurableFile {
         try withDescriptor(of: folder.path(percentEncoded: false), O_RDONLY | O_DIRECTORY, sync)
     }
 
+    /// Opens a file with a descriptor above 2. In a process without standard input, output and errors, the next files get
+    /// their numbers, and what the app prints.
+    package static func open(_ path: String, _ flags: Int32) -> Int32 {
+        let descriptor = Foundation.open(path, flags | O_CLOEXEC, 0o600)
+        guard (0...STDERR_FILENO).contains(descriptor) else { return descriptor }
+        let higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        let reason = errno
+        close(descriptor)
+        errno = reason
+        return higher
+    }
+
     package static func withDescriptor(of path: String, _ flags: Int32, _ body: (Int32) throws -> Void) throws {
-        let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        let descriptor = open(path, flags)
         try check(descriptor)
         defer { close(descriptor) }
         try body(descriptor)
@@ -55,7 +67,7 @@ package enum DurableFile {
     /// - Returns: -1 and `errno`: `ELOOP` for a link of either kind, `EPERM` for no file or another user's.
     static func openOwn(_ path: String, _ flags: Int32) -> Int32 {
         // `O_NONBLOCK`, because opening a pipe would wait for its other end.
-        let descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        let descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return -1 }
         var file = stat()
         guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, !isForeign(file, at: path) else {
@@ -80,7 +92,7 @@ package enum DurableFile {
         let isShared =
             stat(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false), &folder) == 0
             && folder.st_mode & (S_IWGRP | S_IWOTH) != 0
-        let descriptor = isShared ? openOwn(path, O_RDONLY) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = isShared ? openOwn(path, O_RDONLY) : open(path, O_RDONLY | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
         try check(descriptor)
         defer { close(descriptor) }

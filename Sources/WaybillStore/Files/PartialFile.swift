@@ -23,7 +23,7 @@ package final class PartialFile {
         guard !ResolvedLocation.isFolder(file) else {
             throw WaybillError(.setting, "\(file.path(percentEncoded: false)) is a folder. Name a file to write.")
         }
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        descriptor = DurableFile.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.error(file, errno) }
         // The lock tells running writers from ended ones. Each process locks its own file before it looks for others,
         // so of two at least one sees the other. Before the lock, another process may have deleted the file.
