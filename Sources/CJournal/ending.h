@@ -89,14 +89,13 @@ static inline void waybill_unwatch(int index, uint64_t *word) {
 /// Registers a function that `exit` calls.
 static inline void waybill_watch_exit(void (*handler)(void)) { atexit(handler); }
 
+// `SIG_DFL` and `SIG_IGN` are no functions, even with `SA_SIGINFO`. `sa_handler` and `sa_sigaction` share their storage.
 static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
     int error = errno;
     waybill_note((uint64_t)signal);
     const struct sigaction *before = &waybill_endings()->before[signal];
-    if (before->sa_flags & SA_SIGINFO) {
-        before->sa_sigaction(signal, info, context);
-    } else if (before->sa_handler != SIG_DFL) {
-        before->sa_handler(signal);
+    if (before->sa_handler != SIG_DFL) {
+        if (before->sa_flags & SA_SIGINFO) before->sa_sigaction(signal, info, context); else before->sa_handler(signal);
     } else {
         struct sigaction plain;
         memset(&plain, 0, sizeof plain);
@@ -117,7 +116,7 @@ static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
     }
     // If the signal now has a handler, the process continues.
     struct sigaction now;
-    if (sigaction(signal, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)) waybill_note(waybill_end_unseen);
+    if (sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL) waybill_note(waybill_end_unseen);
     errno = error;
 }
 
@@ -129,14 +128,14 @@ static inline void waybill_catch_signals(void) {
         int signal = signals[i];
         struct sigaction *before = &waybill_endings()->before[signal];
         if (sigaction(signal, NULL, before) != 0) continue;
-        if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_IGN) continue;
+        if (before->sa_handler == SIG_IGN) continue;
         struct sigaction ours;
         memset(&ours, 0, sizeof ours);
         ours.sa_sigaction = waybill_caught;
         ours.sa_mask = before->sa_mask;
         // The alternate stack, if the thread has one, lets us note a stack overflow.
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before->sa_flags & (SA_RESTART | SA_NODEFER | SA_RESETHAND));
-        if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_DFL) ours.sa_flags |= SA_RESTART;
+        if (before->sa_handler == SIG_DFL) ours.sa_flags |= SA_RESTART;
         sigaction(signal, &ours, NULL);
     }
 }

@@ -173,3 +173,23 @@ enum Hint: Hashable, Sendable {
         }
     }
 }
+
+enum StandardError {
+    /// Writes a text if somebody reads it. Without a reader, `FileHandle.write(_:)` would crash, and SIGPIPE end the process.
+    static func write(_ text: String) {
+        var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        sigpending(&pending)
+        let wasPending = sigismember(&pending, SIGPIPE) == 1
+        guard pthread_sigmask(SIG_BLOCK, &pipe, &before) == 0 else { return }
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        sigpending(&pending)
+        // The signal is for this thread, which takes it before it is unblocked.
+        if !wasPending, sigismember(&pending, SIGPIPE) == 1 {
+            var signal: Int32 = 0
+            sigwait(&pipe, &signal)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+}

@@ -103,8 +103,7 @@ public final class TransactionManager: Sendable {
             #if canImport(Darwin)
             SystemLog.tell($0)
             #endif
-            // Without a reader, `FileHandle.write(_:)` would crash.
-            try? FileHandle.standardError.write(contentsOf: Data("waybill: \($0)\n".utf8))
+            StandardError.write("waybill: \($0)\n")
         }
 
         #if canImport(Darwin)

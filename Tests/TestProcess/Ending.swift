@@ -7,7 +7,8 @@ import WaybillStore
 enum Ending: String {
     case exit = "end-exit", kill = "end-kill", fault = "end-segv", abort = "end-abort", terminate = "end-term"
     case handledExit = "end-handled-exit", handledKill = "end-handled-kill", handledFault = "end-handled-deadly"
-    case ignored = "end-ignored", uncaught = "end-uncaught", written = "end-written", fork = "end-fork"
+    case ignored = "end-ignored", ignoredInfo = "end-ignored-info", uncaught = "end-uncaught", written = "end-written",
+        fork = "end-fork"
     case stack = "end-stack", two = "end-two"
 
     func run(in folder: URL) async throws {
@@ -18,8 +19,9 @@ enum Ending: String {
             let first = try await transactions(in: folder.appending(path: "one"))
             let second = try await transactions(in: folder.appending(path: "two"))
             withExtendedLifetime((first, second)) { end() }
-        case .exit, .kill, .fault, .abort, .terminate, .handledExit, .handledKill, .handledFault, .ignored, .uncaught,
-            .fork, .stack:
+        case .exit, .kill, .fault, .abort, .terminate, .handledExit, .handledKill, .handledFault, .ignored,
+            .ignoredInfo,
+            .uncaught, .fork, .stack:
             let opened = try await transactions(in: folder)
             withExtendedLifetime(opened) { end() }
         }
@@ -65,6 +67,15 @@ enum Ending: String {
             action.sa_flags = SA_SIGINFO
             sigaction(SIGSEGV, &action, nil)
         case .ignored: signal(SIGTERM, SIG_IGN)
+        case .ignoredInfo:
+            var action = sigaction()
+            #if canImport(Darwin)
+            action.__sigaction_u.__sa_handler = SIG_IGN
+            #else
+            action.__sigaction_handler.sa_handler = SIG_IGN
+            #endif
+            action.sa_flags = SA_SIGINFO
+            sigaction(SIGTERM, &action, nil)
         case .exit, .kill, .fault, .abort, .terminate, .uncaught, .written, .fork, .stack, .two: break
         }
     }
@@ -81,7 +92,7 @@ enum Ending: String {
         case .handledExit:
             Self.terminateHere()
             Foundation.exit(7)
-        case .handledKill, .ignored:
+        case .handledKill, .ignored, .ignoredInfo:
             Self.terminateHere()
             Foundation.kill(getpid(), SIGKILL)
         case .fork:

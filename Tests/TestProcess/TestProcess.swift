@@ -41,6 +41,7 @@ struct TestProcess {
         if let kind = DownloadMemory.Kind(rawValue: arguments[1]) {
             return try await DownloadMemory(kind: kind, url: arguments[2]).run()
         }
+        if arguments[1] == "closed" { return try await printToNobody(URL(filePath: arguments[2])) }
         if arguments[1] == "hostile" { return try await HostileRecorder(folder: URL(filePath: arguments[2])).run() }
         if arguments[1] == "hunt" {
             return try SecretHunt(URL(filePath: arguments[2])).run().forEach { print($0) }
@@ -67,7 +68,7 @@ struct TestProcess {
             let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2]))) { $0 = options }
             try await use(transactions)
             print(transactions.health.problems)
-        case "unheard": try await tellNobody(of: URL(filePath: arguments[2]))
+        case "unheard", "unheard-ignored": try await tellNobody(of: URL(filePath: arguments[2]))
         case "disabled": try await use(.disabled)
         case "default": try await use(TransactionManager { $0 = options })
         default: exit(64)
@@ -86,7 +87,7 @@ struct TestProcess {
 
     /// Reports a problem without a reader.
     private static func tellNobody(of folder: URL) async throws {
-        signal(SIGPIPE, SIG_IGN)
+        if CommandLine.arguments[1] == "unheard-ignored" { signal(SIGPIPE, SIG_IGN) }
         let pipe = Pipe()
         dup2(pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
         try pipe.fileHandleForReading.close()
@@ -95,6 +96,18 @@ struct TestProcess {
         try? await transactions.sync()
         transactions.diagnostics.settle()
         print(transactions.health.problems.isEmpty ? "nothing to tell" : "alive")
+    }
+
+    /// Records and prints without standard input, output and errors: the next files to be opened would get their numbers.
+    private static func printToNobody(_ folder: URL) async throws {
+        for descriptor: Int32 in 0...2 { close(descriptor) }
+        let transactions = TransactionManager(store: .directory(folder))
+        let login = transactions.begin(Login.self)
+        login.log(.requestSent)
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 4_096)
+        for descriptor: Int32 in 0...2 { _ = write(descriptor, line, line.count) }
+        login.finish()
+        try await transactions.sync()
     }
 
     /// Dies with a transaction open. Its facts are in the store.

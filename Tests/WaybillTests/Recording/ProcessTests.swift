@@ -24,9 +24,19 @@ import WaybillTesting
     }
 
     /// Breaks when an app crashes because standard error has no reader.
-    @Test func aMessageWithoutAReaderEndsNoProcess() throws {
-        let (output, status) = try ChildProcess("TestProcess", ["unheard", "/dev/null/waybill"]).finish()
+    @Test(arguments: ["unheard", "unheard-ignored"])
+    func aMessageWithoutAReaderEndsNoProcess(verb: String) throws {
+        let (output, status) = try ChildProcess("TestProcess", [verb, "/dev/null/waybill"]).finish()
         #expect(output == "alive\n" && status == 0, "\(output)")
+    }
+
+    /// Breaks when a journal gets the number of a standard output that is closed, and what the app prints overwrites it.
+    @Test func whatAnAppPrintsWithoutAnOutputStaysOutOfItsJournal() throws {
+        _ = try ChildProcess("TestProcess", ["closed", folder.url.path()]).finish()
+        let next = TransactionManager(store: .directory(folder.url))
+        let record = try #require(try next.allRecords().first)
+        #expect(record.summary.outcome == .succeeded && record.timeline.contains { $0.label == "requestSent" })
+        #expect(next.health.isGood)
     }
 
     private func sources(of transactions: TransactionManager) throws -> [SourceRecord] {
@@ -41,7 +51,8 @@ import WaybillTesting
             ("end-abort", SIGABRT, .signal("SIGABRT")), ("end-term", SIGTERM, .signal("SIGTERM")),
             ("end-handled-exit", 7, .exit), ("end-handled-kill", SIGKILL, .system),
             ("end-handled-deadly", SIGSEGV, .signal("SIGSEGV")), ("end-ignored", SIGKILL, .system),
-            ("end-uncaught", SIGSEGV, nil), ("end-written", SIGSEGV, .signal("SIGSEGV")),
+            ("end-ignored-info", SIGKILL, .system), ("end-uncaught", SIGSEGV, nil),
+            ("end-written", SIGSEGV, .signal("SIGSEGV")),
             ("end-stack", SIGSEGV, .signal("SIGSEGV")),
         ] as [(String, Int32, SourceEnd?)])
     func theNextLaunchSaysHowAProcessEnded(verb: String, status: Int32, end: SourceEnd?) async throws {
