@@ -65,7 +65,7 @@ extension TransactionManager {
         }
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
-            let timer = Task { if (try? await Task.sleep(for: deadline)) != nil { end.end() } }
+            let timer = Task { if (try? await Task.sleep(for: deadline.bounded)) != nil { end.end() } }
             let ending = Task {
                 await end.reached()
                 guard !Task.isCancelled else { return }

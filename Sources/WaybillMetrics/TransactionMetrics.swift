@@ -59,7 +59,7 @@ public struct TransactionMetrics: Sendable {
     public func run(every interval: Duration = .seconds(10)) async {
         while !Task.isCancelled {
             await update()
-            try? await Task.sleep(for: max(interval, .seconds(1)))
+            try? await Task.sleep(for: max(interval, .seconds(1)).bounded)
         }
     }
 

@@ -76,7 +76,7 @@ package struct SystemTimer: StoreTimer {
     package init() {}
 
     package func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
-        let (seconds, attoseconds) = delay.components
+        let (seconds, attoseconds) = delay.bounded.components
         // Whole seconds are passed separately: a 32-bit `Int` holds only two seconds in nanoseconds.
         let (whole, rest) = (Int(clamping: seconds), Int(attoseconds / 1_000_000_000))
         queue.asyncAfter(deadline: .now() + .seconds(whole) + .nanoseconds(rest), execute: work)

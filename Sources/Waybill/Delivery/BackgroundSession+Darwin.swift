@@ -46,7 +46,7 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
             task?.resume()
         }
         let timer = Task {
-            if (try? await Task.sleep(for: deadline)) != nil {
+            if (try? await Task.sleep(for: deadline.bounded)) != nil {
                 self.answer(name, .failure(URLError(.timedOut)), isKept: false)
             }
         }

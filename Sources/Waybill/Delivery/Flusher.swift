@@ -119,7 +119,7 @@ final class Flusher: Sendable {
             // Before the flush, because facts that are recorded meanwhile count, too.
             let bell = sources.changes.bell()
             if await flushIfDue(sources) { await Self.wait(for: bell) }
-            try? await Task.sleep(for: max(interval, Self.shortestInterval))
+            try? await Task.sleep(for: max(interval, Self.shortestInterval).bounded)
         }
     }
 

@@ -99,11 +99,15 @@ extension Int64 {
 }
 
 extension Duration {
+    /// At most 285 years: `components` and `Task.sleep` trap for much longer durations.
+    package var bounded: Duration {
+        let longest = Limits.largestInteger / 1_000_000 - 1
+        return min(max(self, .seconds(-longest)), .seconds(longest))
+    }
+
     package var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let largestSeconds = Limits.largestInteger / 1_000_000 - 1
-        return max(-largestSeconds, min(seconds, largestSeconds)) * 1_000_000
-            + attoseconds / 1_000_000_000_000
+        let (seconds, attoseconds) = bounded.components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 }
 

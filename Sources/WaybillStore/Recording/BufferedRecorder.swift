@@ -63,7 +63,8 @@ package final class BufferedRecorder: Sendable {
                 Fact(
                     sequence: sequence, part: isOpening ? sequence : part,
                     // The clock is read under the lock to keep times in the order of sequences.
-                    atMicroseconds: past ?? max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
+                    atMicroseconds: past ?? max(0, clock.uptimeMicroseconds().subtracting(startMicroseconds)),
+                    content: content))
             return (Recorded(sequence: sequence, result: .inMemory), state.waiting.count)
         }
         guard let (recorded, waitingCount) = taken else { return nil }
@@ -130,14 +131,14 @@ final class AnchorKeeper: Sendable {
     }
 
     func due() -> [ClockAnchor] {
-        let uptime = clock.uptimeMicroseconds() - startMicroseconds
-        let offset = clock.wallMicroseconds() - uptime
+        let uptime = clock.uptimeMicroseconds().subtracting(startMicroseconds)
+        let offset = clock.wallMicroseconds().subtracting(uptime)
         guard let latest = latest.withLock({ $0 }) else {
             // The first anchor holds from the start, whenever it is written.
             return [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)]
         }
-        let hasParted = abs(offset - latest.offsetMicroseconds) > Self.toleranceMicroseconds
-        let isOld = uptime - latest.atMicroseconds > Self.dayMicroseconds
+        let hasParted = abs(offset.subtracting(latest.offsetMicroseconds)) > Self.toleranceMicroseconds
+        let isOld = uptime.subtracting(latest.atMicroseconds) > Self.dayMicroseconds
         return hasParted || isOld ? [ClockAnchor(atMicroseconds: uptime, offsetMicroseconds: offset)] : []
     }
 

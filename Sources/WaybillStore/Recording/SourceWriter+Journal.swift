@@ -208,7 +208,7 @@ struct Heartbeat {
         guard let uptime = words.first.flatMap({ Int64($0) }),
             words.dropFirst().first.map(String.init) ?? "" == moment.boot
         else { return false }
-        return abs(moment.uptime - uptime) <= Self.silence.microseconds
+        return abs(moment.uptime.subtracting(uptime)) <= Self.silence.microseconds
     }
 
     /// Whether a source has a heartbeat file, and maybe a journal in its process's folder.

@@ -38,7 +38,7 @@ package final class Interruption: Sendable {
     package var error: (any Error)? { state.withLock { $0.error } }
 
     private var tookTooLong: WaybillError {
-        let seconds = (limit ?? .zero).components.seconds
+        let seconds = (limit ?? .zero).bounded.components.seconds
         return WaybillError(
             .deadline,
             "This takes longer than the \(seconds) s that it may. Ask for less: a shorter time, fewer conditions, one use case."

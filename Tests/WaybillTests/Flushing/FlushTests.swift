@@ -130,6 +130,15 @@ import FoundationNetworking
         #expect(sequences == Array(1...5_001))
     }
 
+    /// Breaks when a deadline that stands for none crashes the app, or is over at once.
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 2])
+    func aFlushCanHaveTheLongestDeadline(deadline: Duration) async {
+        tx.perform(Login.self) { _ in }
+        let report = await tx.flush(deadline: deadline)
+        #expect(report.delivered == 2 && report.error == nil)
+        #expect(deadline.microseconds == Duration.seconds(Int64.max).microseconds)
+    }
+
     @Test func aFlushWithADeadlineReturnsAlthoughTheTransportHangs() async {
         struct Hanging: FlushTransport {
             func send(_ set: OutgoingSet) async throws -> Receipt {
