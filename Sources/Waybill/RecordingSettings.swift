@@ -290,12 +290,18 @@ public enum TraceContextPolicy: Equatable, Sendable {
 
 extension SourceIdentity {
     static func thisProcess(id: GUID, app: String?, appVersion: String?, attributes: Attributes) -> SourceIdentity {
-        let bundle = Bundle.main
+        #if canImport(Darwin)
+        let identifier = Bundle.main.bundleIdentifier
+        let bundleVersion = Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String
+        #else
+        // An executable has no bundle there, and `Bundle.main` crashes without /proc.
+        let (identifier, bundleVersion): (String?, String?) = (nil, nil)
+        #endif
         let version = ProcessInfo.processInfo.operatingSystemVersion
         return SourceIdentity(
             id: id,
-            app: (app ?? bundle.bundleIdentifier ?? ProcessInfo.processInfo.processName).cut(to: Limits.labelLength),
-            appVersion: (appVersion ?? bundle.infoDictionary?["CFBundleShortVersionString"] as? String ?? "")
+            app: (app ?? identifier ?? ProcessInfo.processInfo.processName).cut(to: Limits.labelLength),
+            appVersion: (appVersion ?? bundleVersion ?? "")
                 .cut(to: Limits.labelLength),
             device: machine.cut(to: Limits.labelLength),
             os: operatingSystem,
