@@ -62,7 +62,7 @@ package struct ExportSelector {
         var ranges: [Int64: SequenceRanges] = [:]
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ? ORDER BY id")
             .forEachRow(time) { row in
-                ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
+                ranges[row.int(0), default: SequenceRanges()].insert(row.range(1))
             }
         return Self.shares(ranges)
     }
@@ -210,7 +210,7 @@ package struct ArrivedRanges {
         try connection.statement(
             "SELECT id, source, first, last FROM arrivals WHERE id > ?1 AND (?2 IS NULL OR source = ?2) ORDER BY id"
         ).forEachRow(cursor.arrival, source) { row in
-            let range = row.int(2)...max(row.int(2), row.int(3) as Int64)
+            let range = row.range(2)
             if cursor.includes(row.int(0)) {
                 old[row.int(1), default: SequenceRanges()].insert(range)
             } else {

@@ -97,7 +97,7 @@ struct Claim {
                 fact.write(to: &measuringWriter)
                 bytesLeft -= measuringWriter.bytes.count
             }
-            let claimed = chunk.lowerBound...end
+            let claimed = chunk.lowerBound...max(chunk.lowerBound, end)
             try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: source.id)
             pending = pending.subtracting(SequenceRanges([claimed]))
         }

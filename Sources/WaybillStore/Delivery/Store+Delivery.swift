@@ -129,7 +129,7 @@ extension Store {
             let claimed = try connection.statement(
                 "SELECT r.source, s.uuid, s.recorded, r.first, r.last FROM ranges r JOIN sources s ON s.id = r.source WHERE r.lease = ?"
             ).rows(set) { row in
-                (id: row.int(0), source: row.guid(1), recorded: row.int(2), range: row.int(3)...row.int(4))
+                (id: row.int(0), source: row.guid(1), recorded: row.int(2), range: row.range(3))
             }
             let byReason = Dictionary(grouping: rejections, by: \.source)
             for (id, ranges) in Dictionary(grouping: claimed, by: \.id) {

@@ -166,7 +166,7 @@ extension Store {
         if after.arrival > before.arrival {
             for arrived in try connection.statement("SELECT source, first, last FROM arrivals WHERE id > ?").rows(
                 before.arrival,
-                transform: { row in (source: row.int(0), range: row.int(1)...max(row.int(1), row.int(2))) })
+                transform: { row in (source: row.int(0), range: row.range(1)) })
             { try collect(arrived.source, arrived.range) }
         }
         guard transactions.count <= ChangeFeed.maximumCount else { return .reload }

@@ -19,7 +19,7 @@ struct ReceivedSweep {
         retired = .retired(connection)
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
             row in
-            fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
+            fresh[row.int(0), default: SequenceRanges()].insert(row.range(1))
         }
     }
 
@@ -62,7 +62,7 @@ struct ReceivedSweep {
             WHERE a.received_us < ? AND s.heard_us IS NOT NULL ORDER BY a.id
             """
         ).forRows(cutoff) { row throws(WaybillError) in
-            let arrived: Arrived = (row.int(0), row.int(1), row.int(2)...max(row.int(2), row.int(3)))
+            let arrived: Arrived = (row.int(0), row.int(1), row.range(2))
             old.append(arrived)
             for unit in try units(openedIn: arrived) {
                 if let transactionLimit {

@@ -189,7 +189,7 @@ struct FactEraser {
             for set in try connection.statement(
                 "SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL"
             ).rows(
-                source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
+                source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.range(1)])) })
             where set.claimed.subtracting(erased) != set.claimed { try connection.endLease(of: set.id) }
             // The collector's reason may quote the fact.
             for range in erased.ranges where reason == .erased {

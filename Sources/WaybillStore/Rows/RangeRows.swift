@@ -201,7 +201,10 @@ extension DroppedRange {
     package static let toldLimit = 1_000
 
     fileprivate init(_ row: Row) {
-        self.init(first: row.int(0), last: row.int(1), reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
+        let range = row.range(0)
+        self.init(
+            first: range.lowerBound, last: range.upperBound,
+            reason: Ledger.DropReason(rawValue: row.text(2)) ?? .damaged)
     }
 }
 
@@ -238,14 +241,14 @@ package struct RangeTable {
         var found = SequenceRanges()
         guard let windows else {
             try connection.statement("SELECT first, last FROM \(name) WHERE source = ?\(condition) ORDER BY first")
-                .forEachRow(source) { row in found.insert(row.int(0)...max(row.int(0), row.int(1))) }
+                .forEachRow(source) { row in found.insert(row.range(0)) }
             return found
         }
         let statement = try connection.statement(
             "SELECT first, last FROM \(name) WHERE source = ?1\(condition) AND \(Self.isNear(name)) ORDER BY first")
         for window in try Self.joined(windows, in: name, of: source, connection).ranges {
             try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
-                found.insert(row.int(0)...max(row.int(0), row.int(1)))
+                found.insert(row.range(0))
             }
         }
         return found

@@ -177,6 +177,8 @@ package struct Row {
     package func int(_ column: Int32) -> Int { Int(clamping: int(column) as Int64) }
     @_disfavoredOverload
     package func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
+    /// A range of which `column` has the first number and the next one the last. A damaged one has its first number.
+    package func range(_ column: Int32) -> ClosedRange<Int64> { int(column)...max(int(column), int(column + 1)) }
     package func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, first + column) != 0 }
 
     package func text(_ column: Int32) -> String { optionalText(column) ?? "" }

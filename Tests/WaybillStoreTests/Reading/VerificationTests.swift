@@ -63,6 +63,18 @@ import WaybillCore
         #expect(verification.problems.contains { $0.contains(words) }, "\(verification.problems)")
     }
 
+    /// Breaks when a damaged range crashes the app, and again at each launch.
+    @Test func aRangeThatEndsBeforeItBeginsCrashesNothing() throws {
+        let set = try #require(try store.lease(LeaseLimit(factCount: 1)))
+        try store.connection.execute("INSERT INTO dropped VALUES (1, 900, 3, 'quota')")
+        try store.connection.execute("UPDATE ranges SET first = 900 WHERE lease IS NOT NULL")
+        _ = try store.settle(set.id, rejections: [], at: 0)
+        _ = try store.lease(LeaseLimit(factCount: 1))
+        try store.connection.execute("UPDATE ranges SET last = first - 1")
+        _ = try store.erase(.all, at: 0)
+        #expect(try reader.verify().factCount == 0)
+    }
+
     /// Breaks when a code with two meanings goes unreported, or when a store is called damaged because of an app's
     /// mistake.
     @Test func aCodeWithTwoNamesIsRemarkedAndNoProblem() throws {
