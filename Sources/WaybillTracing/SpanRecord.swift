@@ -11,8 +11,18 @@ final class SpanRecord: Sendable {
         var error: (any Error)?
         var errorAttributes: SpanAttributes = [:]
         var exchange: ExchangeRecorder?
+        var isOpeningExchange = false
         var reportCount = 0
-        var hasEnded = false
+        var endNanoseconds: UInt64?
+
+        var hasEnded: Bool { endNanoseconds != nil }
+
+        /// Returns the state to record; `nil` before the end and while an exchange opens.
+        mutating func takeEnded() -> State? {
+            guard hasEnded, !isOpeningExchange else { return nil }
+            defer { exchange = nil }
+            return self
+        }
     }
 
     /// The default limit of OpenTelemetry's SDKs.
@@ -55,7 +65,7 @@ final class SpanRecord: Sendable {
         set {
             state.withLock { if !$0.hasEnded { $0.attributes = newValue } }
             next?.attributes = newValue
-            if kind == .server, let part { receive(newValue, in: part) }
+            if kind == .server, let part { receive(in: part) }
         }
     }
 
@@ -98,49 +108,66 @@ final class SpanRecord: Sendable {
     /// Returns the header fields once. Later calls belong to redirects, which can lead to any host.
     func send(traceContext: TraceContextPolicy) -> [String: String] {
         guard let part, kind == .client, !isSent else { return [:] }
-        return state.withLock { state in
-            guard state.exchange == nil, !state.hasEnded,
-                let request = ExchangeRequest(client: state.attributes, name: state.name)
-            else { return [:] }
-            let exchange = transactions.sources.openExchange(request, part: part, traceContext: traceContext)
-            state.exchange = exchange
-            return exchange.headers
+        let exchange = openExchange { attributes, name in
+            ExchangeRequest(client: attributes, name: name).map {
+                transactions.sources.openExchange($0, part: part, traceContext: traceContext)
+            }
         }
+        return exchange?.headers ?? [:]
     }
 
-    private func receive(_ attributes: SpanAttributes, in part: OpenPart) {
-        state.withLock { state in
-            guard state.exchange == nil, !state.hasEnded,
-                let request = SpanRequest(attributes, .server, spanName: state.name), let target = request.target
-            else { return }
+    private func receive(in part: OpenPart) {
+        _ = openExchange { attributes, name in
+            guard let request = SpanRequest(attributes, .server, spanName: name), let target = request.target else {
+                return nil
+            }
             // This does nothing if an outer middleware already records the exchange.
-            state.exchange = transactions.openServerExchange(
+            return transactions.openServerExchange(
                 method: request.method, authority: request.authority, target: target,
                 headerFields: attributes.headerFields("http.request.header."),
                 in: UseCaseTransaction<Int>(part: part))
         }
     }
 
+    /// Calls `open` without the lock, because it calls the app's closures, which may use this span. If the span ends
+    /// meanwhile, its end is recorded here.
+    private func openExchange(_ open: (SpanAttributes, _ name: String) -> ExchangeRecorder?) -> ExchangeRecorder? {
+        let claimed: State? = state.withLock { state in
+            guard state.exchange == nil, !state.isOpeningExchange, !state.hasEnded else { return nil }
+            state.isOpeningExchange = true
+            return state
+        }
+        guard let claimed else { return nil }
+        let exchange = open(claimed.attributes, claimed.name)
+        let ended = state.withLock { state in
+            (state.exchange, state.isOpeningExchange) = (exchange, false)
+            return state.takeEnded()
+        }
+        if let ended { record(ended) }
+        return exchange
+    }
+
     // MARK: The end
 
     func end(at instant: some TracerInstant) {
-        let last: State? = state.withLock { state in
-            guard !state.hasEnded else { return nil }
-            defer {
-                state.hasEnded = true
-                state.exchange = nil
-            }
-            return state
+        let endNanoseconds = instant.nanosecondsSinceEpoch
+        let (isFirst, last): (Bool, State?) = state.withLock { state in
+            guard !state.hasEnded else { return (false, nil) }
+            state.endNanoseconds = endNanoseconds
+            return (true, state.takeEnded())
         }
-        guard let last else { return }
+        if let last { record(last) }
+        if isFirst { next?.end(at: instant) }
+    }
+
+    private func record(_ last: State) {
         let response = SpanResponse(last.attributes)
         if let exchange = last.exchange {
             end(exchange, last, response)
         } else if let part, kind != .server, !isSent {
-            report(last, in: part, endNanoseconds: instant.nanosecondsSinceEpoch)
+            report(last, in: part)
         }
         if let joined { finish(joined, last, response) }
-        next?.end(at: instant)
     }
 
     private func end(_ exchange: ExchangeRecorder, _ last: State, _ response: SpanResponse) {
@@ -162,7 +189,7 @@ final class SpanRecord: Sendable {
     }
 
     /// Uses the span's own instants, because a library can report past times, such as the wait in a queue.
-    private func report(_ last: State, in part: OpenPart, endNanoseconds: UInt64) {
+    private func report(_ last: State, in part: OpenPart) {
         var attributes = last.attributes
         attributes.merge(last.errorAttributes)
         if let status = last.status {
@@ -170,8 +197,8 @@ final class SpanRecord: Sendable {
             attributes["otel.status_description"] = status.message
         }
         var kept = Attributes(attributes, of: part)
-        let nanoseconds = endNanoseconds > startNanoseconds ? endNanoseconds - startNanoseconds : 0
-        kept["duration_us"] = .integer(numericCast(nanoseconds / 1000))
+        let endNanoseconds = max(startNanoseconds, last.endNanoseconds ?? 0)
+        kept["duration_us"] = .integer(numericCast((endNanoseconds - startNanoseconds) / 1000))
         part.report(last.name, error: last.error, attributes: kept)
     }
 }

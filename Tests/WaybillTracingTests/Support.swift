@@ -27,6 +27,26 @@ struct Moment: TracerInstant {
     static func < (left: Moment, right: Moment) -> Bool { left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch }
 }
 
+/// A value of an app that uses the current span when it is described.
+struct Curious: CustomStringConvertible {
+    let text: String
+    let ends: Bool
+
+    var description: String {
+        Self.useSpan(ends: ends)
+        return text
+    }
+
+    static func useSpan(ends: Bool) {
+        guard let context = ServiceContext.current,
+            let span = InstrumentationSystem.tracer.activeSpan(identifiedBy: context)
+        else { return }
+        span.attributes["asked"] = true
+        span.operationName += "!"
+        if ends { span.end() }
+    }
+}
+
 extension URL {
     static let items = URL(filePath: "/items").httpURL
     private var httpURL: URL { URL(string: "https://api.example.com\(path())?page=2") ?? self }
@@ -34,9 +54,11 @@ extension URL {
 
 extension TransactionManager {
     /// Makes a manager that is its own server.
-    static func tracing(recording: RecordingHealth.Mode = .on) -> TransactionManager {
+    static func tracing(
+        recording: RecordingHealth.Mode = .on, willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)? = nil
+    ) -> TransactionManager {
         .testing(correlatedHosts: ["api.example.com"]) { options in
-            options.recording = recording
+            (options.recording, options.willRecord) = (recording, willRecord)
             (options.server.accepting, options.diagnostics) = (.only(Login.self), { _ in })
         }
     }

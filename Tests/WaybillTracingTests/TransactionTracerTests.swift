@@ -1,5 +1,6 @@
 #if Tracing
 import Foundation
+import TestSupport
 import Testing
 import Tracing
 import Waybill
@@ -272,6 +273,48 @@ import WaybillTracing
             }
         }
         #expect(try tx.exchanges.map(\.state) == [.cancelled])
+    }
+
+    // MARK: Both
+
+    /// Breaks when the span is locked while the app's code runs, whose thread then waits for itself.
+    @Test(arguments: [SpanKind.client, .server], [false, true])
+    func theCodeThatAnExchangeCallsCanUseTheSpan(_ kind: SpanKind, ends: Bool) async throws {
+        let fields = tx.perform(Login.self) { login in
+            Fields(tx.openExchange(ExchangeRequest(method: "POST", url: .items), in: login).headers)
+        }
+        let asking = TransactionManager.tracing { draft in
+            if case .exchangeOpened = draft { Curious.useSpan(ends: ends) }
+            return draft
+        }
+        let isOver = Gate()
+        Thread.detachNewThread {
+            let host = SpanAttribute.stringConvertible(Curious(text: "api.example.com", ends: ends))
+            withTracer(TransactionTracer(asking)) {
+                if kind == .server {
+                    Fields.receive(fields, host: ["server.address": host]) { span in
+                        span.attributes["http.response.status_code"] = 201
+                    }
+                } else {
+                    asking.perform(Login.self) { _ in
+                        withSpan("POST", ofKind: kind) { span in
+                            span.attributes = [
+                                "http.request.method": "POST", "server.address": host, "url.path": "/items",
+                            ]
+                            _ = Fields.injected()
+                            span.attributes["http.response.status_code"] = 201
+                        }
+                    }
+                }
+            }
+            isOver.open()
+        }
+        try await eventually("the span ends", within: .seconds(30)) { isOver.isOpen }
+        let record = try #require(asking.allRecords().first)
+        #expect(record.exchanges.map(\.status) == [ends ? nil : 201])
+        #expect(record.exchanges.map(\.state) == [.completed])
+        #expect(record.parts.map(\.outcome) == [.succeeded])
+        #expect(try asking.reported.isEmpty, "an exchange is no event besides")
     }
 
     // MARK: Servers
