@@ -1,6 +1,15 @@
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/// Runs `body` on a new thread; returns 0, or the error number if the system gives no thread.
+static inline int waybill_start_thread(void *(*body)(void *), void *context) {
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, body, context);
+    if (error == 0) pthread_detach(thread);
+    return error;
+}
 
 #ifdef __linux__
 #include <sys/ioctl.h>

@@ -1,5 +1,27 @@
+import CJournal
 import Foundation
 package import WaybillCore
+
+/// Returns 0, or the error number if the system gives no thread.
+package typealias ThreadStarter = @Sendable (_ body: @escaping @Sendable () -> Void) -> Int32
+
+/// Starts a thread. Foundation's `Thread` does not report a failure.
+@Sendable package func detachThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    let context = Unmanaged.passRetained(ThreadBody(run: body))
+    let error = waybill_start_thread(
+        { context in
+            if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
+            return nil
+        }, context.toOpaque())
+    if error != 0 { context.release() }
+    return error
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(run: @escaping @Sendable () -> Void) { self.run = run }
+}
 
 extension SourceWriter {
     /// A power cut loses at most five seconds of facts: this delay, a batch and the sync.
@@ -10,12 +32,20 @@ extension SourceWriter {
         state.withLock { $0.isJournalAskedFor = true }
         recorder.opening.enter()
         recorder.recovering.enter()
-        Thread.detachNewThread { [self] in
+        let error = startThread { [self] in
             let file = beginJournal()
             recorder.opening.leave()
             if file != nil, writesByItself, ownJournal.hasManyLeftovers { takeInLeftovers() }
             recorder.recovering.leave()
             ownJournal.sync(file)
+        }
+        if error != 0 {
+            note(
+                WaybillError(
+                    .store, "The system gives no thread to open the journal; what is recorded waits in memory.",
+                    cause: String(cString: strerror(error))))
+            recorder.opening.leave()
+            recorder.recovering.leave()
         }
         if place.isShared, writesByItself { scheduleBeat() }
     }

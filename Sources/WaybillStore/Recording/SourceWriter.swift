@@ -39,6 +39,7 @@ package final class SourceWriter: Sendable {
     let thread: StoreThread<StoreSession>
     private let readingThread: StoreThread<ReaderCache>
     let writesByItself: Bool
+    let startThread: ThreadStarter
     let startMicroseconds: Int64
     let state = Locked(State())
 
@@ -51,6 +52,7 @@ package final class SourceWriter: Sendable {
         bodyLimit: Int64 = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
         journalSize: JournalSize = JournalSize(), journalPatience: Duration = Recorder.patience,
         activity: ExpiringActivity? = .system, catchesSignals: Bool = false,
+        startThread: @escaping ThreadStarter = detachThread,
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -60,6 +62,7 @@ package final class SourceWriter: Sendable {
         self.changes = changes
         self.bodyLimit = bodyLimit
         self.writesByItself = writesByItself
+        self.startThread = startThread
         startMicroseconds = start
         let ownJournal = OwnJournal(of: source, in: place, size: journalSize, catchesSignals: catchesSignals)
         self.ownJournal = ownJournal

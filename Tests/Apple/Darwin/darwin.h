@@ -211,6 +211,11 @@ double log(double); double log2(double); double log10(double); double exp(double
 double ceil(double); double round(double); double sqrt(double);
 
 // pthread.h, sys/utsname.h, sys/sysctl.h
+typedef struct _opaque_pthread_t *pthread_t;
+int pthread_create(
+    pthread_t _Nullable *_Nonnull thread, const void *_Nullable attributes, void *_Nullable (*_Nonnull body)(void *_Nullable),
+    void *_Nullable context);
+int pthread_detach(pthread_t _Nonnull thread);
 int pthread_atfork(void (*_Nullable prepare)(void), void (*_Nullable parent)(void), void (*_Nullable child)(void));
 struct utsname { char sysname[256]; char nodename[256]; char release[256]; char version[256]; char machine[256]; };
 int uname(struct utsname *_Null_unspecified);

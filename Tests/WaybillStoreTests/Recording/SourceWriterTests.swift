@@ -42,6 +42,29 @@ import WaybillCore
         #expect(try writer.runAndWait { _, store in try store.connection.integer("SELECT recorded FROM sources") } == 2)
     }
 
+    /// Breaks when a system that gives no thread ends the safety from crashes silently.
+    @Test func aJournalWithoutAThreadIsAProblemAndOpensLater() throws {
+        let writer = SourceWriter(
+            source: SourceIdentity(id: GUID()), place: .folder(folder.url), clock: SystemClock(), capacity: 1_000,
+            startThread: { _ in EAGAIN }, writesByItself: false)
+        let (isHeld, held) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        writer.thread.perform { _ in
+            isHeld.signal()
+            held.wait()
+        }
+        isHeld.wait()
+        open(in: writer)
+        let problem = writer.state.withLock { $0.journalProblem }
+        let groups = [writer.recorder.opening, writer.recorder.recovering]
+        let areFree = groups.map { $0.wait(timeout: .now()) == .success }
+        held.signal()
+        #expect(areFree == [true, true])
+        let told = try #require(problem)
+        #expect(told.message.contains("no thread") && told.cause == String(cString: strerror(EAGAIN)))
+        try eventually("the journal is open") { writer.recorder.hasJournal }
+        #expect(writer.problem == nil)
+    }
+
     /// Breaks when a disk that does not respond blocks the caller, or when facts that wait in memory meanwhile are lost
     /// or duplicated.
     @Test func aJournalThatOpensLateTakesWhatWaitsInMemory() throws {
