@@ -41,7 +41,9 @@ final class BackgroundSession: NSObject, UploadSession, URLSessionDataDelegate {
     ) async throws(URLError) -> (Data, URLResponse) {
         if let answer = state.withLock({ $0.answers.removeValue(forKey: name) }) { return try answer.get() }
         if await task(name) == nil {
-            let task = session.withLock { $0 }?.uploadTask(with: request, fromFile: file)
+            let task = try BackgroundUploads.withReadable(file) {
+                session.withLock { $0 }?.uploadTask(with: request, fromFile: file)
+            }
             task?.taskDescription = name
             task?.resume()
         }

@@ -39,7 +39,7 @@ final class BackgroundUploads: Sendable {
                 let set = try? TransactionSet.decode(Array(data)), set.id == id
             else {
                 for suffix in [Self.setSuffix, Self.bodySuffix] {
-                    unlink(folder.appending(path: name.dropLast(Self.setSuffix.count) + suffix).path)
+                    remove(folder.appending(path: name.dropLast(Self.setSuffix.count) + suffix))
                 }
                 return nil
             }
@@ -72,7 +72,7 @@ final class BackgroundUploads: Sendable {
 
     func forget(_ set: GUID) {
         session.cancel("\(set)")
-        for suffix in [Self.setSuffix, Self.bodySuffix] { unlink(file(set, suffix).path) }
+        for suffix in [Self.setSuffix, Self.bodySuffix] { remove(file(set, suffix)) }
     }
 
     func forgetAll() -> Set<GUID> {
@@ -84,7 +84,7 @@ final class BackgroundUploads: Sendable {
                 [Self.setSuffix, Self.bodySuffix].contains(where: visible.contains)
             else { continue }
             sets.insert(id)
-            unlink(folder.appending(path: name).path)
+            remove(folder.appending(path: name))
         }
         for set in sets { session.cancel("\(set)") }
         return sets
@@ -92,6 +92,23 @@ final class BackgroundUploads: Sendable {
 
     private static let setSuffix = ".set"
     private static let bodySuffix = ".body"
+
+    private static let removal = Locked(())
+
+    private func remove(_ file: URL) { Self.removal.withLock { _ in _ = unlink(file.path) } }
+
+    /// Calls `body` while `file` is readable and nothing removes it. Swift can't catch the Objective-C exception that
+    /// `URLSession` raises otherwise.
+    static func withReadable<Made>(_ file: URL, _ body: () -> Made) throws(URLError) -> Made {
+        try removal.withLock { _ -> Result<Made, URLError> in
+            let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                return .failure(URLError(errno == ENOENT ? .fileDoesNotExist : .cannotOpenFile))
+            }
+            defer { close(descriptor) }
+            return .success(body())
+        }.get()
+    }
 
     private func file(_ set: GUID, _ suffix: String) -> URL { folder.appending(path: "\(set)\(suffix)") }
 }

@@ -50,6 +50,19 @@ import WaybillTesting
         return try #require(files.first.flatMap { GUID($0.prefix(36)) })
     }
 
+    /// Breaks when an app on Apple's platforms crashes because its files were erased before they were sent.
+    @Test func noUploadBeginsFromAFileThatCannotBeRead() throws {
+        let (missing, below) = (folder.file("missing"), folder.file("file/below"))
+        #expect(throws: URLError(.fileDoesNotExist)) {
+            try BackgroundUploads.withReadable(missing) { Issue.record("The file is missing.") }
+        }
+        try Data().write(to: folder.file("file"))
+        #expect(throws: URLError(.cannotOpenFile)) {
+            try BackgroundUploads.withReadable(below) { Issue.record("The folder is a file.") }
+        }
+        #expect(try BackgroundUploads.withReadable(folder.file("file")) { true })
+    }
+
     @Test func aSetGoesFromAFileAndNothingIsLeftOfIt() async throws {
         let collector = try ScriptedCollector()
         let tx = launch(transport(to: collector.server.url("/")))
