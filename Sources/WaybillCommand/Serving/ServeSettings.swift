@@ -142,13 +142,17 @@ struct ServeSetting: Sendable {
             case .number(let place, let bounds):
                 kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
                 guard let number = try await reader.fetchInt(forKey: key) else { return false }
-                settings[keyPath: place] = number
-                if bounds.contains(number) { return true }
+                if bounds.contains(number) {
+                    settings[keyPath: place] = number
+                    return true
+                }
             case .word(let place, let words):
                 kind = "one of \(words.joined(separator: ", "))"
                 guard let word = try await reader.fetchString(forKey: key) else { return false }
-                settings[keyPath: place] = word
-                if words.contains(word) { return true }
+                if words.contains(word) {
+                    settings[keyPath: place] = word
+                    return true
+                }
             case .text(let place), .list(let place), .url(let place), .origin(let place),
                 .secret(let place):
                 kind = "a text"
@@ -368,14 +372,20 @@ extension Logger.Level {
 extension Duration {
     fileprivate subscript(in unit: Int64) -> Int {
         get { Int(components.seconds / unit) }
-        set { self = .seconds(Int64(newValue) * unit) }
+        set {
+            let (seconds, isTooLong) = Int64(newValue).multipliedReportingOverflow(by: unit)
+            self = .seconds(isTooLong ? .max : seconds).bounded
+        }
     }
 }
 
 extension Duration? {
     fileprivate var days: Int {
         get { self?[in: 86_400] ?? 0 }
-        set { self = newValue == 0 ? nil : .seconds(newValue * 86_400) }
+        set {
+            self = newValue == 0 ? nil : .zero
+            self?[in: 86_400] = newValue
+        }
     }
 }
 

@@ -108,6 +108,8 @@ import WaybillCore
         (#"{"port": "many"}"#, "The setting port is not a number from 0 to 65535."),
         (#"{"port": 65536}"#, "The setting port is not a number from 0 to 65535."),
         (#"{"maxBodyBytes": 0}"#, "The setting maxBodyBytes is not a number"),
+        (#"{"retentionDays": 9223372036854775807}"#, "The setting retentionDays is not a number from 0 to 36500."),
+        (#"{"sessionHours": -9223372036854775808}"#, "The setting sessionHours is not a number from 1 to 8760."),
         (#"{"insecure": "perhaps"}"#, "The setting insecure is not true or false."),
         (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"),
         (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
