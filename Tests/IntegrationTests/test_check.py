@@ -46,8 +46,9 @@ def test_a_new_error_breaks_a_budget_and_is_named(tmp_path, store):
     assert "VoucherError" in done.stdout and "ShopError" not in done.stdout
 
 
-def test_a_budget_for_which_nothing_counts_does_not_hold(tmp_path, store):
-    done = check(tmp_path, store, [{"use_case": "login", "filter": "version:99", "failed_percent": 50}])
+@pytest.mark.parametrize("limit", [{"p95_ms": 1}, {"failed_percent": 50}, {"no_new_errors_since": "24h"}])
+def test_a_budget_for_which_nothing_counts_does_not_hold(tmp_path, store, limit):
+    done = check(tmp_path, store, [{"use_case": "login", "filter": "version:99", **limit}])
     assert done.returncode == 1 and "undecided" in done.stdout
 
 

@@ -73,8 +73,9 @@ package struct Budget: Decodable, Sendable {
                     until: until))
         }
         let summary = AnyQuestion.summary(SummaryQuestion())
+        var found: UseCaseSummary?
         if case .summary(_, let answer) = try await store.answer(summary, where: request.items) {
-            let found = answer.useCases.first
+            found = answer.useCases.first
             for (percent, limit, value) in percentiles {
                 guard let limit else { continue }
                 let took = found?.succeeded[keyPath: value]?.microseconds
@@ -99,7 +100,7 @@ package struct Budget: Decodable, Sendable {
             let new = answer.errors.filter { $0.isNew == true }
             add(
                 "no error new since \(noNewErrorsSince)",
-                new.isEmpty ? "none" : new.map(\.name).joined(separator: ", "),
+                found == nil ? nil : new.isEmpty ? "none" : new.map(\.name).joined(separator: ", "),
                 new.isEmpty)
         }
         return checked
