@@ -53,6 +53,11 @@ struct ServeFlags: ParsableArguments, CustomReflectable {
             })
     }
 
+    /// The given options that only a collector can follow.
+    var ofCollectors: [String] {
+        ServeSetting.all.filter { $0.isOfCollectors && values[AbsoluteConfigKey([$0.name])] != nil }.map(\.option)
+    }
+
     func validate() throws {
         guard case .int(let port)? = values[AbsoluteConfigKey(["port"])]?.content else { return }
         guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }

@@ -100,6 +100,11 @@ struct Serve: AsyncParsableCommand {
                 .setting,
                 "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
         }
+        guard flags.ofCollectors.isEmpty else {
+            throw WaybillError(
+                .setting,
+                "A store in one file is only shown: leave out \(flags.ofCollectors.joined(separator: ", ")).")
+        }
         let inspector = try Inspector(
             file: file, readLimit: settings.limits.readDuration, redactor: settings.limits.redactor)
         for warning in await inspector.warnings() { Terminal.warn(warning) }

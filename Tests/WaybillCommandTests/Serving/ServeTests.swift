@@ -159,6 +159,20 @@ import WaybillStore
         #expect(result.errors.hasPrefix("Error: Without tokens the collector listens on loopback alone"))
     }
 
+    /// Breaks when somebody believes that a store in one file is kept short, sent or checked.
+    @Test func aStoreInOneFileTakesNoOptionOfACollector() async throws {
+        // This file cannot be shown, so that the command ends when this breaks.
+        try Data("none".utf8).write(to: folder.file("store.sqlite"))
+        let result = try await Command.waybill(
+            "serve", folder.file("store.sqlite").path, "--port", "0", "--sample", "0.5", "--retention-days", "1",
+            "--otlp",
+            "http://127.0.0.1:4318")
+        #expect(result.status == 1)
+        #expect(
+            result.errors
+                == "Error: A store in one file is only shown: leave out --retention-days, --sample, --otlp.\n")
+    }
+
     /// Breaks when a page from elsewhere, whose host name was rebound to this machine (DNS rebinding), can read answers
     /// that need no token.
     @Test func insecureAnswersToNamesOfThisMachineAlone() async throws {
