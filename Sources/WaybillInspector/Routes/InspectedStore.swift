@@ -145,7 +145,7 @@ extension InspectedStore {
         }
         if let other = OtherTransaction(rawValue: b) {
             guard let id = try await transaction(other, than: first.summary) else {
-                return .page(page.without(other), status: 404)
+                return .page(page.without(other))
             }
             return .seeOther(clocks.comparison(of: first.summary, with: id.description))
         }
