@@ -166,12 +166,14 @@
 
     // Fields that were left empty do not come into the address.
     for (const form of document.querySelectorAll("form.find, form.ask")) {
-        form.addEventListener("submit", function () {
-            for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
+        form.addEventListener("formdata", function (event) {
+            const entries = Array.from(event.formData);
+            for (const [name] of entries) event.formData.delete(name);
+            for (const [name, value] of entries) if (value) event.formData.append(name, value);
         });
         form.addEventListener("change", function (event) {
             // Values of one thing are none of another.
-            if (event.target.name === "by") for (const name of ["a", "b"]) if (form.elements[name]) form.elements[name].disabled = true;
+            if (event.target.name === "by") for (const name of ["a", "b"]) if (form.elements[name]) form.elements[name].value = "";
             if (event.target.matches("select[name=since]")) for (const field of form.querySelectorAll(".range input")) field.value = "";
             if (event.target.matches(".find select, .ask select[name=by]")) form.requestSubmit();
         });

@@ -47,6 +47,22 @@ def test_chips_and_choices_filter_and_a_support_code_is_found(visit, inspector):
     user.open("/transactions?outcome=open&since=15m", "empty")
 
 
+def test_fields_take_input_after_the_reader_stopped_a_search(visit, inspector, places):
+    user = visit(inspector)
+    for path, field, values in [
+            ("/transactions", "use_case", ["login", "purchase"]), (places["compare"], "by", ["version", "variant"])]:
+        page = user.open(path)
+        page.route(re.compile("[?]"), lambda route: route.fulfill(status=204))  # as Stop, this leaves the page
+        for value in values:
+            with page.expect_request(re.compile("[?]")) as asked:
+                page.locator(f"select[name={field}]").select_option(value, timeout=5000)
+            query = asked.value.url.partition("?")[2].split("&")
+            assert f"{field}={value}" in query and not any(each.endswith("=") for each in query), "nothing is empty"
+            assert not any(each.startswith(("a=", "b=")) for each in query), "values of one thing are none of another"
+        assert page.locator("form :disabled").count() == 0
+        page.unroute_all()
+
+
 def test_pages_of_the_list_follow_each_other_and_lead_back(visit, inspector):
     page = visit(inspector).open("/transactions?limit=5")
     rows = page.locator(".rows li")
