@@ -244,7 +244,7 @@
 
     // An address that names a row unfolds it, and what it is in. The link in the axis leads on from there.
     function unfold() {
-        const row = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+        const row = location.hash && document.getElementById(location.hash.slice(1));
         if (!row || !row.matches(".bars li")) return;
         const folds = [row.querySelector("details")];
         for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) folds.push(fold);

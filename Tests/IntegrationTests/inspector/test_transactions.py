@@ -63,6 +63,11 @@ def test_fields_take_input_after_the_reader_stopped_a_search(visit, inspector, p
         page.unroute_all()
 
 
+def test_an_address_that_names_no_row_leaves_the_page_whole(visit, inspector, recorded):
+    page = visit(inspector).open(f"/transactions/{recorded.login}#%")
+    page.get_by_role("button", name="Copy link").click(timeout=5000)
+
+
 def test_pages_of_the_list_follow_each_other_and_lead_back(visit, inspector):
     page = visit(inspector).open("/transactions?limit=5")
     rows = page.locator(".rows li")
