@@ -159,9 +159,9 @@ extension StoreReader {
             let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }
                 .joined(
                     separator: ", ")
-            result.remarks.append(
-                "\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have."
-            )
+            let isOne = source.gaps.count == 1 && source.gaps[0].first == source.gaps[0].last
+            let told = isOne ? "fact \(list) was" : "facts \(list)\(source.gaps.count > 5 ? " and others" : "") were"
+            result.remarks.append("\(name): \(told) not taken in, although later ones were.")
         }
     }
 

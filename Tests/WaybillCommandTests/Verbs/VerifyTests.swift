@@ -17,7 +17,7 @@ import WaybillCore
         #expect(result.output.hasPrefix("sound: 1 transaction, 7 facts, 2 sources\n"))
         #expect(
             result.output.contains(
-                "remark   Source \(login.client.id): facts 3 to 4 have not arrived, although later ones have.\n"))
+                "remark   Source \(login.client.id): facts 3 to 4 were not taken in, although later ones were.\n"))
         let ledger = try #require(result.output.split(separator: "\n").first { $0.hasPrefix("\(login.client.id)") })
         #expect(ledger.split(separator: " ").dropFirst() == ["6", "4", "0", "0", "2", "0", "3-4"])
     }

@@ -93,6 +93,8 @@ import WaybillCore
         try store.ingest(late.set(3...3))
         let verification = try reader.verify()
         #expect(verification.problems == [])
-        #expect(verification.remarks.map { $0.contains("facts 1 to 2 have not arrived") } == [true])
+        #expect(verification.remarks.map { $0.contains("facts 1 to 2 were not taken in") } == [true])
+        try store.ingest(late.set(1...1))
+        #expect(try reader.verify().remarks.map { $0.contains("fact 2 was not taken in") } == [true])
     }
 }
