@@ -130,8 +130,14 @@ extension Waterfall {
 
     /// A row's name in addresses; unique in its transaction.
     func key(of bar: Bar) -> String {
-        (bar.kind == .run ? "r" : "")
-            + (bar.fact.map { names.anchor(of: $0) } ?? bar.transaction?.description ?? "")
+        let prefix =
+            switch (bar.kind, bar.entry?.kind) {
+            case (.run, _): "r"
+            // The row of its part or exchange has the name of this fact.
+            case (.event, .begun), (.event, .joined), (.event, .exchangeBegun): "b"
+            case (.event, _), (.part, _), (.exchange, _), (.child, _): ""
+            }
+        return prefix + (bar.fact.map { names.anchor(of: $0) } ?? bar.transaction?.description ?? "")
     }
 
     /// The failed rows, runs included, without the parts that they are in.

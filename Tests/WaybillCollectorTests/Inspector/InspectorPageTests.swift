@@ -153,6 +153,8 @@ import WaybillQueries
                 page.contains("<li class=\"p l1 d2\" id=\"x1-1\"><details open><summary><span>server</span>"),
                 "The server's part stands inside the request that caused it.")
             #expect(page.contains("server 9.00 ms"))
+            let ids = page.matches(of: #/<li [^>]*id="([^"]+)"/#).map(\.output.1)
+            #expect(ids.contains("bx0-1") && Set(ids).count == ids.count, "\(ids)")
             let request = try await server.get("/network/\(FactID(source: login.client.id, sequence: 3))").text
             #expect(request.contains("href=\"../transactions/\(login.transaction)?at=x0-3#x0-3\""))
             #expect(try await server.get("/network").text.contains("href=\"network/\(login.client.id):3\""))
