@@ -157,7 +157,9 @@ extension EmptyReason {
     }
 
     private static func text(_ microseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
+        let text = Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
+        // A time beyond those that can be recorded was moved to their end.
+        return microseconds.magnitude < Limits.largestInteger.magnitude ? text : "the year \(text.prefix(4))"
     }
 }
 

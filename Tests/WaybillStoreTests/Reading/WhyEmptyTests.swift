@@ -71,6 +71,9 @@ import WaybillCore
                 == "There are 2 failed transactions here, but none began since 2025-10-09T08:53:35Z; the newest began at 2025-10-09T08:53:30Z."
         )
         #expect(
+            try why { $0.conditions.append(.sinceMicroseconds(Int64.max.bounded)) }
+                .contains("but none began since the year 2255; the newest"))
+        #expect(
             try why {
                 $0.conditions.append(.useCase(7))
                 $0.conditions.append(.untilMicroseconds(FactWriter.wall))
