@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func whatIsDrawnInASCIIIsAsWide() {
-        let picture = "├─●──✕┤ ▒▓░█ ▁▂▃▄▅▆▇█ ▏▎▍▌▋▊▉ │ ┌ └ ▶ ◀ ╌ 12 µs · … “x”"
+        let picture = "├─●──✕┤ ▒▓░█ ▁▂▃▄▅▆▇█ ▏▎▍▌▋▊▉ │ ┌ └ ▶ ◀ ╌ 12 µs · … “x” › •"
         #expect(picture.plain.utf8.allSatisfy { $0 < 0x80 }, "\(picture.plain)")
         #expect(picture.plain.count == picture.count)
         #expect("登録".plain == "登録", "What was recorded stays as it is.")
