@@ -264,11 +264,11 @@ struct ServeSettings: Sendable {
             let name =
                 parts.count == 1 ? "*" : parts.dropLast().joined(separator: "=").trimmingCharacters(in: .whitespaces)
             guard !name.isEmpty, rates[name] == nil, let rate = Double(parts[parts.count - 1].filter { $0 != " " }),
-                (0...1).contains(rate)
+                rate == 0 || (0.000001...1).contains(rate)
             else {
                 throw WaybillError(
                     .setting,
-                    "The setting sample is not what it should be at “\(word)”: give login=0.1 for a use case, 0.5 for all others, each once, and rates from 0 to 1."
+                    "The setting sample is not what it should be at “\(word)”: give login=0.1 for a use case, 0.5 for all others, each once, and rates of 0, or from 0.000001 to 1."
                 )
             }
             rates[name] = rate

@@ -117,6 +117,7 @@ import WaybillCore
         (#"{"webhook": "https://example.com/hook"}"#, "Alerts take both --check and --webhook."),
         (#"{"check": "no-such.json", "webhook": "https://example.com/hook"}"#, "Can't read no-such.json"),
         (#"{"sample": "login=2"}"#, "The setting sample is not what it should be at “login=2”: give login=0.1"),
+        (#"{"sample": "login=1e-300"}"#, "The setting sample is not what it should be at “login=1e-300”"),
         (#"{"sample": "0.1,0.2"}"#, "The setting sample is not what it should be at “0.2”"),
         (#"{"sample": "=0.1"}"#, "The setting sample is not what it should be at “=0.1”"),
         (#"{"sample": "login"}"#, "The setting sample is not what it should be at “login”"),
