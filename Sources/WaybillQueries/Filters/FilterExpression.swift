@@ -67,7 +67,8 @@ public struct FilterExpression: Sendable {
 
     /// Reads a text, by default about transactions. Names are looked up later.
     ///
-    /// - Throws: ``FilterMistake`` if the text is malformed, or has more than 32 terms.
+    /// - Throws: ``FilterMistake`` if the text is malformed, has more than 32 terms, or a value of more than
+    ///   4,096 characters.
     public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
         var scanner = FilterScanner(text, about: subject)
         while let term = try scanner.next() {

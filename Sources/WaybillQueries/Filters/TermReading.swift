@@ -11,6 +11,11 @@ extension FilterExpression {
 
     package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int64) throws(FilterMistake) {
         for term in terms {
+            guard term.value.unicodeScalars.count <= Limits.fieldLength else {
+                throw FilterMistake(
+                    "A value in a filter has at most \(Limits.fieldLength) characters. Shorten it.", at: term.valueStart
+                )
+            }
             let reading = TermReading(term: term, names: names, now: now)
             if let condition = try reading.condition() { filter.conditions.append(condition) }
             if term.key == .sort { filter.set(\.order, try reading.order()) }

@@ -17,6 +17,17 @@ import WaybillTesting
         try FilterExpression(text).filter(names: names, now: now)
     }
 
+    /// Breaks when the reason for an empty list repeats a text of any length.
+    @Test func aValueIsNoLongerThanWhatIsRecorded() throws {
+        #expect(try filter(String(repeating: "a", count: 4096)).conditions.count == 1)
+        for start in ["", "-", "app:"] {
+            let mistake = #expect(throws: FilterMistake.self) {
+                try filter(start + String(repeating: "a", count: 4097))
+            }
+            #expect(mistake?.message == "A value in a filter has at most 4096 characters. Shorten it.")
+        }
+    }
+
     /// Breaks when one request checks so many terms on every row that the store does nothing else, or makes a statement
     /// of megabytes.
     @Test func aFilterHasAsManyTermsAsAreOfUse() throws {
