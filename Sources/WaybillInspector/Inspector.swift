@@ -84,7 +84,7 @@ public struct Inspector: Sendable {
         if let response = try request.choosingZone(route) { return response }
         func store() async throws -> InspectedStore {
             var store = try await access.store(for: request)
-            store.frame.show(route, address, in: request.zone)
+            store.frame.show(address, below: route.root, in: request.zone)
             return store
         }
         func controls() throws -> InspectorControls {

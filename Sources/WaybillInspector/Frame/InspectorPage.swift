@@ -121,8 +121,8 @@ package struct InspectorFrame: Sendable {
     var status: Int { mistake == nil ? 200 : 400 }
 
     /// - Parameter zone: The time zone that the reader or the script chose; `nil` for that of this process.
-    mutating func show(_ route: InspectorRoute, _ address: ListAddress, in zone: ShownZone?) {
-        (root, self.address) = (route.root, address)
+    mutating func show(_ address: ListAddress, below root: String, in zone: ShownZone?) {
+        (self.root, self.address) = (root, address)
         (timeZone, zoneName) = (zone?.timeZone ?? .current, zone?.name)
     }
 }
