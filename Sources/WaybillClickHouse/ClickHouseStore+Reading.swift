@@ -177,7 +177,6 @@ extension ClickHouseStore {
 struct CurrentRows: Sendable {
     let names: StoreThread<MemoryStore>
     let conditions: RowConditions
-    /// The transactions with outdated rows.
     let changed: Set<GUID>
 
     var now: Int64 { conditions.now }

@@ -58,7 +58,6 @@ package struct SpanPlace: Hashable, Sendable {
     package var source: GUID
 }
 
-/// The waiting spans of this process.
 final class SpanPlaces: Sendable {
     private struct State {
         var key: [UInt8]?

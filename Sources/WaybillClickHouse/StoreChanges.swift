@@ -53,7 +53,6 @@ struct Tombstone: Sendable, Equatable {
     var proofDigest: [UInt8]?
 }
 
-/// A name that a code gained or lost.
 struct NameChange: Sendable, Equatable {
     var useCase: Int
     /// -1 for the use case itself.

@@ -56,7 +56,6 @@ extension RowBinaryWriter {
         optional(sampling.slowMicroseconds)
     }
 
-    /// Writes what lists show.
     mutating func listed(_ row: TransactionRow) {
         let source = row.sources.first ?? TransactionRow.Source(id: row.opening.source)
         guid(source.id)

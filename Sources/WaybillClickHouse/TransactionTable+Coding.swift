@@ -186,7 +186,6 @@ extension RowBinaryReader {
         return row
     }
 
-    /// Reads transactions that differ only in duration and installation.
     mutating func group() throws -> TransactionRow {
         let (useCase, outcome) = (try integer(Int64.self), try integer(UInt8.self))
         _ = try integer(Int64.self)

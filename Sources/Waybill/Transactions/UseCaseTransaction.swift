@@ -23,7 +23,6 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     package init(part: OpenPart) { self.part = part }
 
-    /// The same part without its use case.
     public var untyped: UseCaseTransaction<Int> { UseCaseTransaction<Int>(part: part) }
 
     /// The transaction's ID, the same in every process that takes part.

@@ -29,7 +29,6 @@ struct AgentMessage: Decodable {
     }
 }
 
-/// A value in JSON.
 enum AgentValue: Codable, Sendable {
     typealias Members = [String: AgentValue]
 

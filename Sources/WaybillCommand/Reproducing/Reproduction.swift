@@ -6,7 +6,6 @@ import WaybillQueries
 
 /// A recorded transaction with its descendants and the bodies of their exchanges.
 struct Reproduction {
-    /// The transaction and its descendants, redacted.
     let records: [TransactionRecord]
     let bodies: [FactID: ExchangeBodies]
 

@@ -4,7 +4,6 @@ import WaybillCore
 import WaybillExport
 import WaybillQueries
 
-/// A transaction as bars over time.
 struct WaterfallText {
     private let waterfall: Waterfall
     private let names: SourceNames

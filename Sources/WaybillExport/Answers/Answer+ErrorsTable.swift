@@ -68,7 +68,6 @@ extension ErrorsAnswer {
 }
 
 extension ErrorsAnswer.Entry {
-    /// The error without its cause.
     package var name: String {
         var error = error
         error.underlying = []

@@ -191,7 +191,6 @@ package struct CSVStyle: Sendable, Hashable {
 /// Converts CSV facts to another style, regardless of piece boundaries.
 struct StyledFacts {
     private let style: CSVStyle
-    /// The places of the columns to write.
     private let columns: [Int]
     private var isBegun = false
     private var isHeader = true

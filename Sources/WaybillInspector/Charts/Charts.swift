@@ -77,7 +77,6 @@ struct ColumnChart {
 }
 
 extension ColumnChart.Column {
-    /// Creates a column of transactions by how they ended.
     init(_ time: String, _ outcomes: [TransactionOutcome: Int], withoutEnd: Int = 0, address: String? = nil) {
         var ends = TransactionOutcome.barOrder.compactMap { outcome in
             outcomes[outcome].map { (tone: outcome.name, count: $0, words: Words.outcome(outcome)) }

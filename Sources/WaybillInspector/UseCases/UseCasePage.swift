@@ -31,7 +31,6 @@ struct UseCasePage {
         "<a href=\"\(links.useCase(useCase, view.rawValue))\"\(" aria-current=page", if: view == self.view)>\(view.title)</a>"
     }
 
-    /// The question, with defaults for missing parameters.
     private var asked: AnyQuestion? { answers.first?.value.question }
 
     private var content: HTML {

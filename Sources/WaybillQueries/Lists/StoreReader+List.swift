@@ -23,7 +23,6 @@ extension StoreReader {
     private static let makingChanged =
         "CREATE TEMP TABLE IF NOT EXISTS changed(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.changed"
 
-    /// Returns the sources in the order of their rows.
     package func sourceRows() throws(WaybillError) -> [(row: Int64, id: GUID)] {
         try connection.statement("SELECT id, uuid FROM sources ORDER BY id").rows { row in (row.int(0), row.guid(1)) }
     }
@@ -81,7 +80,6 @@ extension StoreReader {
         return summary
     }
 
-    /// Returns the attributes of a leading part.
     static func attributes(_ opened: String?, setBy changes: [DetailColumn]) -> Attributes {
         var attributes = DetailColumn(opened).attributes
         for change in changes {

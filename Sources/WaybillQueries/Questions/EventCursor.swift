@@ -33,7 +33,6 @@ extension TimePoint {
 struct EventCursor {
     private(set) var sources: SourceDirectory
     var transactions: TransactionCursor
-    /// The names of the question's points.
     private let names: [Int]
     private let codes: [Int]?
 

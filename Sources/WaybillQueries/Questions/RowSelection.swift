@@ -1,7 +1,6 @@
 package import WaybillCore
 package import WaybillStore
 
-/// The rows that a question reads.
 package struct RowSelection: Sendable {
     package var transactions: TransactionFilter
     /// The exchanges that count, a row for each; `nil` for a row of each transaction.
@@ -37,7 +36,6 @@ extension TransactionFilter {
 
     package var events: Set<String> { values { if case .event(let name) = $0 { name } else { nil } } }
 
-    /// The texts in its conditions.
     package var texts: Set<String> { values { if case .text(let text) = $0 { text } else { nil } } }
 
     /// The topmost ancestors in its conditions.
@@ -59,7 +57,6 @@ extension AnyQuestion {
 
     package var namesAttribute: Bool { if case .attribute = asked.segmentation { true } else { false } }
 
-    /// Whether the answer shall have bounds.
     package var isCertified: Bool { asked.isCertified ?? false }
 
     /// The time before which all errors are known, with the beginners to look at; `nil` without one.
@@ -84,7 +81,6 @@ extension FoldedQuestion {
             || segmentation == .parentOutcome || segmentation == .parentUseCase
     }
 
-    /// The parts of rows that the question reads.
     fileprivate func allContents(_ connection: Connection) throws(WaybillError) -> RowContents {
         var contents = rowContents
         switch segmentation {

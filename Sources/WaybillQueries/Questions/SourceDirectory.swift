@@ -141,7 +141,6 @@ final class SourceDirectory {
         return table
     }
 
-    /// Returns the name of a parent's use case.
     func name(_ parent: TransactionRow.Parent) throws(WaybillError) -> String {
         try NameTable(connection).useCase(
             parent.useCase, source: parent.source, app: parent.app, version: parent.appVersion)

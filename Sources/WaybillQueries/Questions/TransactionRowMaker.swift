@@ -1,7 +1,6 @@
 package import WaybillCore
 import WaybillStore
 
-/// Makes the rows of a store's transactions.
 struct TransactionRowMaker {
     private let connection: Connection
     private let directory: SourceDirectory

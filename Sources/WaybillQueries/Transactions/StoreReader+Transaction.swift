@@ -229,7 +229,6 @@ package struct PartFacts {
 }
 
 extension Fact.Opened {
-    /// The trace context of a joined part's request.
     package var traceParent: TraceParent? {
         guard isJoined, case .string(let text)? = attributes[TraceParent.fieldName] else { return nil }
         return TraceParent(parsing: text)

@@ -42,7 +42,6 @@ struct ScopeEraser: ~Copyable {
     private let tombstones: Tombstones
     private var facts: FactEraser
     private var roots: [Int64: [Int64]] = [:]
-    /// The versions of sources that lost something.
     private(set) var versions: Set<AppVersion> = []
 
     init(_ connection: Connection, at wall: Int64) throws(WaybillError) {

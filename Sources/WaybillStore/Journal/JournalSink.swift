@@ -119,7 +119,6 @@ struct JournalWordReader {
     mutating func optionalGUID() throws(Invalid) -> GUID? { try isPresent() ? guid() : nil }
     mutating func optionalText() throws(Invalid) -> String? { try isPresent() ? text() : nil }
 
-    /// Reads a count and as many elements.
     mutating func list<Element>(
         _ read: (inout Self) throws(Invalid) -> Element
     ) throws(Invalid) -> [Element] {
