@@ -145,6 +145,8 @@ extension ExportingStore {
 }
 
 extension SQLiteStore: ExportingStore {
+    package func owns(_ file: URL) -> Bool { place.owns(file) }
+
     package func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to output: ExportOutput
     ) async throws -> String? {

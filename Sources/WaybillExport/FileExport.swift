@@ -47,14 +47,24 @@ package struct ExportOutput: Sendable {
         var put: ([UInt8]) throws -> Void
         var gzip: Gzip?
         var file: PartialFile?
+        var byteCount: Int64 = 0
+
+        mutating func add(_ bytes: [UInt8]) throws {
+            try put(bytes)
+            byteCount += Int64(bytes.count)
+        }
     }
 
     private let state: Locked<State>
 
     /// - Parameter isCompressed: `nil` compresses if the file name ends with `.gz`.
     package init(to file: URL, isCompressed: Bool? = nil) throws(WaybillError) {
-        let partial = try PartialFile(file)
         let gzip = isCompressed ?? file.endsInGzip ? try Gzip() : nil
+        if let put = try Self.device(file) {
+            state = Locked(State(put: put, gzip: gzip))
+            return
+        }
+        let partial = try PartialFile(file)
         state = Locked(State(put: partial.write, gzip: gzip, file: partial))
     }
 
@@ -63,15 +73,32 @@ package struct ExportOutput: Sendable {
     }
 
     package func write(_ bytes: [UInt8]) throws {
-        try state.withLock { state in try state.put(state.gzip?.compress(bytes) ?? bytes) }
+        try state.withLock { state in try state.add(state.gzip?.compress(bytes) ?? bytes) }
     }
 
-    /// Completes the file, and returns its length; 0 for a function.
+    /// No file may replace a device or a pipe, such as `/dev/stdout`.
+    private static func device(_ file: URL) throws(WaybillError) -> (([UInt8]) throws -> Void)? {
+        let path = file.path(percentEncoded: false)
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFCHR, S_IFIFO].contains(status.st_mode & S_IFMT) else { return nil }
+        guard let device = FileHandle(forWritingAtPath: path) else {
+            throw WaybillError(.setting, "\(path) cannot be written. Check its permissions.")
+        }
+        return { bytes in
+            let isTerminal = isatty(device.fileDescriptor) == 1
+            do {
+                let shown = isTerminal ? Array(StandardOutput.shown(bytes).utf8) : bytes
+                try DurableFile.write(shown, to: device.fileDescriptor)
+            } catch { throw WaybillError(.setting, "\(path) cannot be written.", cause: "\(error)") }
+        }
+    }
+
+    /// Returns the number of written bytes.
     package func finish() throws -> Int64 {
         try state.withLock { state in
-            if let gzip = state.gzip { try state.put(gzip.finish()) }
+            if let gzip = state.gzip { try state.add(gzip.finish()) }
             try state.file?.finish()
-            return state.file?.byteCount ?? 0
+            return state.byteCount
         }
     }
 }

@@ -119,6 +119,16 @@ package enum ResolvedLocation: Sendable, Equatable {
         }
     }
 
+    /// Whether a file is one of the store's.
+    package func owns(_ file: URL) -> Bool {
+        guard let store = path.map({ URL(filePath: $0).resolvingSymlinksInPath() }),
+            file.deletingLastPathComponent().resolvingSymlinksInPath().path == store.deletingLastPathComponent().path
+        else { return false }
+        // Some file systems ignore case.
+        let (name, own) = (file.lastPathComponent.lowercased(), store.lastPathComponent.lowercased())
+        return name == own || name.hasPrefix("\(own)-") || name.hasPrefix(LockedJournalFile.prefix)
+    }
+
     /// Whether the store exists; always `true` in memory.
     package var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
 

@@ -122,6 +122,9 @@ struct Export: AsyncParsableCommand {
         let store = try await place.opened()
         if let backend = try backend.backend() { return try await send(to: backend, from: store) }
         if let incremental, let format = format.text {
+        if output != "-", let store = store as? SQLiteStore, store.owns(URL(filePath: output)) {
+            throw WaybillError(.setting, "\(output) is a file of the store itself. Name another file with --output.")
+        }
             return try await add(format, from: store, to: lake(incremental))
         }
         guard output != "-" else {

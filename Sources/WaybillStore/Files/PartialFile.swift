@@ -23,6 +23,11 @@ package final class PartialFile {
         guard !ResolvedLocation.isFolder(file) else {
             throw WaybillError(.setting, "\(file.path(percentEncoded: false)) is a folder. Name a file to write.")
         }
+        var status = stat()
+        guard lstat(file.path(percentEncoded: false), &status) < 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw WaybillError(
+                .setting, "\(file.path(percentEncoded: false)) is a link, a device or a pipe. Name a file to write.")
+        }
         descriptor = DurableFile.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.error(file, errno) }
         // The lock tells running writers from ended ones. Each process locks its own file before it looks for others,

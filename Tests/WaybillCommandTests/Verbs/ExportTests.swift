@@ -33,6 +33,36 @@ import WaybillCore
         }
     }
 
+    /// Breaks when an export replaces the store that it reads.
+    @Test(arguments: ["waybill.sqlite", "waybill.sqlite-wal", "journal-\(GUID())"])
+    func theStoreItselfIsNotWritten(name: String) async throws {
+        for format in ["ndjson", "sqlite", "har", "html"] {
+            let export = try await Command.waybill(
+                "export", store, "--format", format, "--output", folder.file(name).path)
+            #expect(export.status == 1 && export.errors.contains("is a file of the store itself"), "\(export.errors)")
+        }
+        let file = try await Command.waybill(
+            "export", folder.file("waybill.sqlite").path, "--output",
+            folder.url.path + "/../" + folder.url.lastPathComponent + "/" + name)
+        #expect(file.status == 1 && file.errors.contains("is a file of the store itself"))
+        #expect(try await Command.waybill("verify", store).status == 0)
+    }
+
+    /// Breaks when a file replaces a pipe, such as /dev/stdout.
+    @Test func aPipeIsWrittenTo() async throws {
+        let pipe = work.file("pipe")
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        let reader = open(pipe.path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let export = try await Command.waybill("export", store, "--output", pipe.path)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(reader, &bytes, bytes.count)
+        #expect(export.status == 0 && export.errors == "\(pipe.path): \(count) bytes.\n")
+        let output = try await Command.waybill("export", store).output
+        #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == output)
+        #expect(try work.names() == ["pipe"])
+    }
+
     @Test func eachRunAddsFilesWithWhatIsNew() async throws {
         let serve = try await ServeProcess.start(folder)
         for (place, lake) in [(store, "lake"), (serve.url, "lake of a collector")] {

@@ -23,11 +23,11 @@ import WaybillCore
         #expect(names.count == 20)
     }
 
-    /// Breaks when a previously used hidden name is trusted, or when writing follows a link with the file's own name.
-    @Test(arguments: [".facts.partial", "facts"]) func noLinkIsFollowed(name: String) throws {
+    /// Breaks when a previously used hidden name is trusted.
+    @Test func noLinkIsFollowed() throws {
         let precious = folder.file("precious")
         try Data("precious".utf8).write(to: precious)
-        try FileManager.default.createSymbolicLink(at: folder.file(name), withDestinationURL: precious)
+        try FileManager.default.createSymbolicLink(at: folder.file(".facts.partial"), withDestinationURL: precious)
         let partial = try PartialFile(file)
         try partial.write([1, 2, 3])
         try partial.finish()
@@ -36,6 +36,20 @@ import WaybillCore
         #expect(lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
         #expect(status.st_mode & 0o777 == 0o600)
         #expect(try Data(contentsOf: file) == Data([1, 2, 3]))
+    }
+
+    /// Breaks when a file replaces a link or a pipe. As root, it would replace a device too.
+    @Test(arguments: [true, false]) func whatIsNoFileIsNotReplaced(isLink: Bool) throws {
+        if isLink {
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: folder.file("nowhere"))
+        } else {
+            try #require(mkfifo(file.path, 0o600) == 0)
+        }
+        let error = #expect(throws: WaybillError.self) { try PartialFile(file).finish() }
+        #expect(error?.message == "\(file.path) is a link, a device or a pipe. Name a file to write.")
+        var status = stat()
+        #expect(lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == (isLink ? S_IFLNK : S_IFIFO))
+        #expect(try folder.names() == ["facts"])
     }
 
     @Test func theSameFileIsWrittenByOneAtATime() throws {
