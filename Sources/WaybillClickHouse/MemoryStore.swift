@@ -17,6 +17,8 @@ final class MemoryStore {
     private init() throws(WaybillError) {
         place = .memory(name: "clickhouse-\(GUID())")
         store = try Store(place)
+        // Its cursors are the database's.
+        try store.set(Connection.idKey, to: nil)
         reader = try StoreReader(place)
     }
 

@@ -166,7 +166,9 @@ final class StreamedExport {
         let file = FileManager.default.temporaryDirectory.appending(path: "waybill-\(GUID()).sqlite")
         snapshot = file
         let shared = try StoreReader(place)
-        try shared.reading(until: interruption) { try shared.connection.snapshot(to: file, keepsProofs: false) }
+        try shared.reading(until: interruption) {
+            try shared.connection.snapshot(to: file, keepsProofs: false, keepsID: true)
+        }
         return file
     }
 

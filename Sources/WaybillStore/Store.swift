@@ -286,6 +286,25 @@ package final class Store {
 }
 
 extension Connection {
+    /// The ID in the store's cursors; `nil` for a database.
+    package func storeID() throws(WaybillError) -> GUID? { try setting(Self.idKey).flatMap { GUID($0) } }
+
+    /// The last arrival that this copy has of a store; `nil` if it is no copy of it.
+    package func lastArrival(copiedFrom store: GUID) throws(WaybillError) -> Int64? {
+        try setting("\(Self.idKey) \(store)").flatMap { Int64($0) }
+    }
+
+    /// Makes a copy another store.
+    func renewID() throws(WaybillError) {
+        if let former = try storeID() {
+            let last: Int64 = try integer("SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'")
+            try set("\(Self.idKey) \(former)", to: "\(last)")
+        }
+        try set(Self.idKey, to: GUID().description)
+    }
+
+    package static var idKey: String { "store" }
+
     func setting(_ key: String) throws(WaybillError) -> String? {
         try statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
     }

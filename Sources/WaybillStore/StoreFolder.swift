@@ -164,8 +164,10 @@ extension Connection {
     ///
     /// The backup API would restart whenever another process writes (sqlite.org/backup.html), and might never finish.
     ///
-    /// - Parameter keepsProofs: Whether the copy contains the secrets of its sources, as a backup must.
-    package func snapshot(to file: URL, keepsProofs: Bool) throws(WaybillError) {
+    /// - Parameters:
+    ///   - keepsProofs: Whether the copy contains the secrets of its sources, as a backup must.
+    ///   - keepsID: Whether both have the same cursors.
+    package func snapshot(to file: URL, keepsProofs: Bool, keepsID: Bool = false) throws(WaybillError) {
         let path = file.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else {
             throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
@@ -179,20 +181,21 @@ extension Connection {
         }
         close(descriptor)
         try statement("VACUUM INTO ?").run(path)
-        try Self.removeSecrets(from: path, keepsProofs: keepsProofs)
+        let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
+        if !keepsID { try copy.renewID() }
+        try copy.removeSecrets(keepsProofs: keepsProofs)
     }
 
-    private static func removeSecrets(from path: String, keepsProofs: Bool) throws(WaybillError) {
-        let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
+    private func removeSecrets(keepsProofs: Bool) throws(WaybillError) {
         var script = ""
-        if try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0 {
+        if try integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0 {
             script += "DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)';"
         }
-        if !keepsProofs, try copy.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 {
+        if !keepsProofs, try integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 {
             script += "UPDATE sources SET proof = NULL;"
             script += "DELETE FROM settings WHERE key = 'installation' OR key LIKE 'installation_proof %';"
         }
-        if !script.isEmpty { try copy.execute("PRAGMA secure_delete = ON; \(script) VACUUM") }
+        if !script.isEmpty { try execute("PRAGMA secure_delete = ON; \(script) VACUUM") }
     }
 }
 

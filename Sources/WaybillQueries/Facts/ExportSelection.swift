@@ -42,6 +42,7 @@ package struct ExportSelector {
         case .quarantine:
             selection = ExportSelection(shares: try connection.quarantinedShares())
         }
+        selection.cursor.store = try connection.storeID()
         try advance(&selection.cursor)
         for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }
         return selection
@@ -90,7 +91,16 @@ package struct ExportSelector {
 
     /// Rejects a cursor of another store, or of a later state of this one: it would leave facts out.
     private func check(_ cursor: ExportCursor, _ own: [(row: Int64, id: GUID, recorded: Int64)]) throws(WaybillError) {
-        let last = try lastArrival()
+        guard cursor != ExportCursor() else { return }
+        var last = try lastArrival()
+        if try cursor.store != connection.storeID() {
+            guard let id = cursor.store, let copied = try connection.lastArrival(copiedFrom: id) else {
+                throw WaybillError(
+                    .format,
+                    "The cursor is of another store. Export without it, or into an empty folder.")
+            }
+            last = copied
+        }
         // Places of several writers are times. New arrivals have later ones even after this store was restored.
         let isBehind = cursor.arrival <= last || ArrivalPlace.writer(of: last) != nil
         let isAhead = own.contains { source in (cursor.recorded[source.id] ?? 0) > source.recorded }
@@ -133,6 +143,8 @@ package enum ExportScope: Sendable, Hashable {
 }
 
 package struct ExportCursor: Hashable, Sendable {
+    /// `nil` for a database.
+    package var store: GUID?
     package var arrival: Int64 = 0
     /// The last place of each writer after ``arrival``; empty for a store in one file.
     package var writers: [Int64: Int64] = [:]
@@ -162,7 +174,7 @@ extension ExportCursor: CustomStringConvertible {
     package var description: String {
         let others = writers.values.sorted().map { "~\($0)" }
         let own = recorded.sorted { $0.key < $1.key }.map { "~\($0.key).\($0.value)" }
-        return "\(arrival)\((others + own).joined())"
+        return "\(arrival)\(((store.map { ["~\($0)"] } ?? []) + others + own).joined())"
     }
 
     package init(_ text: String) throws(WaybillError) {
@@ -174,6 +186,10 @@ extension ExportCursor: CustomStringConvertible {
         for item in items.dropFirst() {
             if let place = Int64(item), place > arrival, let writer = ArrivalPlace.writer(of: place) {
                 writers[writer] = place
+                continue
+            }
+            if let store = GUID(item), self.store == nil {
+                self.store = store
                 continue
             }
             let pair = item.split(separator: ".")

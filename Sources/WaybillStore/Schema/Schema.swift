@@ -33,6 +33,7 @@ package enum Schema {
         }
         guard version < migrations.count else { return false }
         for migration in migrations[version...] { try connection.execute(migration.script) }
+        if version == 0 { try connection.renewID() }
         try connection.execute("PRAGMA user_version = \(migrations.count)")
         return true
     }

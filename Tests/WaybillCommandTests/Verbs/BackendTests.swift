@@ -50,6 +50,20 @@ import WaybillCore
         #expect(spanCount(backend) == 4)
     }
 
+    /// Breaks when the cursor of one store leaves out spans of another.
+    @Test func aCursorOfAnotherStoreIsRefused() async throws {
+        let backend = try LoopbackServer { _ in .text("{}", type: "application/json") }
+        let send = [
+            "--format", "otlp", "--to", backend.url().absoluteString, "--cursor", work.file("sent").path,
+        ]
+        #expect(try await Command.waybill(["export", folder.url.path] + send).status == 0)
+        let other = try TemporaryDirectory()
+        try other.makeStore(of: LoginHistory().clientSet(), LoginHistory().serverSet(), LoginHistory().clientSet())
+        let export = try await Command.waybill(["export", other.url.path] + send)
+        #expect(export.status == 1 && export.errors.contains("The cursor is of another store"), "\(export.errors)")
+        #expect(spanCount(backend) == 3)
+    }
+
     @Test func aRoundThatBreaksOffLeavesTheCursor() async throws {
         let cursor = work.file("sent")
         let closed = try LoopbackServer { _ in .init(status: 401) }

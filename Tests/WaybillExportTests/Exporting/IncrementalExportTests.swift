@@ -105,6 +105,37 @@ import WaybillStore
         #expect(second.number == 2 && second.files.map(\.facts) == [3])
     }
 
+    /// Breaks when facts are left out because another store had exported as many.
+    @Test func theLakeOfAnotherStoreIsRefused() async throws {
+        try ingest(LoginHistory().clientSet())
+        _ = try await run()
+        let other = try Store(.folder(folder.file("other")))
+        for _ in 0..<3 { _ = try other.ingest(LoginHistory().clientSet(), receivedAt: LoginHistory.begun) }
+        let error = await #expect(throws: (any Error).self) { try await run(of: "other") }
+        #expect("\(error ?? CancellationError())".contains("The cursor is of another store"))
+        #expect(try facts().count == 6)
+    }
+
+    /// A restored backup continues a lake that has nothing later than the backup.
+    @Test(arguments: [true, false]) func aRestoredBackupContinuesOnlyWhatItHas(isLater: Bool) async throws {
+        try ingest(LoginHistory().clientSet())
+        if !isLater { _ = try await run() }
+        let copy = folder.file("copy.sqlite")
+        _ = try StoreReader(.folder(folder.file("store"))).backUp(to: copy)
+        try ingest(LoginHistory().clientSet())
+        if isLater { _ = try await run() }
+        let restored = try Store(.file(copy))
+        for _ in 0..<3 { _ = try restored.ingest(LoginHistory().clientSet(), receivedAt: LoginHistory.begun) }
+        if isLater {
+            await #expect(throws: (any Error).self) { try await run(of: "copy.sqlite") }
+            #expect(try facts().count == 12)
+        } else {
+            #expect(try await run(of: "copy.sqlite") != nil)
+            #expect(try facts().count == 24)
+            await #expect(throws: (any Error).self) { try await run() }
+        }
+    }
+
     @Test func twoRunsAtATimeDoNotMeet() async throws {
         let other = try LakeFolder(lake)
         let error = await #expect(throws: WaybillError.self) { try await run() }
@@ -125,8 +156,8 @@ import WaybillStore
         _ = try store.ingest(set, receivedAt: LoginHistory.begun)
     }
 
-    private func run() async throws -> Increment? {
-        let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
+    private func run(of name: String = "store") async throws -> Increment? {
+        let store = try SQLiteStore(folder.file(name), clock: SystemClock())
         return try await IncrementalExport(as: .ndjson).run(of: store, into: LakeFolder(lake))
     }
 
