@@ -225,9 +225,14 @@ package enum StandardOutput {
         do {
             try DurableFile.write(bytes, to: STDOUT_FILENO)
         } catch {
-            throw WaybillError(.setting, "Standard output cannot be written.", cause: "\(error)")
+            let hasReader = (error as? POSIXError)?.code != .EPIPE
+            throw hasReader
+                ? WaybillError(.setting, "Standard output cannot be written.", cause: "\(error)") : withoutReader
         }
     }
+
+    package static let withoutReader = WaybillError(
+        .setting, "Standard output cannot be written.", cause: "It has no reader.")
 
     /// CSV lines end with CR LF, which a terminal shows as one line end.
     static func shown(_ bytes: [UInt8]) -> String {

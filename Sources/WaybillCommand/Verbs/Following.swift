@@ -62,16 +62,21 @@ struct Following {
         let table = TextTable(
             transactions: Redactor.command.redacted(new), width: Terminal.width(), isContinued: true, after: self.table)
         self.table = table
-        return Self.show(table.lines(.standardOutput()))
+        return try Self.show(table.lines(.standardOutput()))
     }
 
-    /// If SIGPIPE is ignored, a pipe without a reader fails here.
-    static func show(_ lines: [String]) -> Bool { (try? Terminal.write(lines)) != nil }
+    static func show(_ lines: [String]) throws -> Bool { try hasReader { try Terminal.write(lines) } }
 
     static func show(json records: [some Encodable & Redactable]) throws -> Bool {
         var lines = ""
         for record in records { lines += try line(record) }
-        return (try? StandardOutput.write(Array(lines.utf8))) != nil
+        return try hasReader { try StandardOutput.write(Array(lines.utf8)) }
+    }
+
+    /// If SIGPIPE is ignored, a pipe without a reader fails here.
+    private static func hasReader(_ write: () throws -> Void) throws -> Bool {
+        do { try write() } catch let error as WaybillError where error == StandardOutput.withoutReader { return false }
+        return true
     }
 
     static func line(_ record: some Encodable & Redactable) throws -> String {
@@ -134,14 +139,14 @@ struct FollowingOne {
         guard let timeline else {
             self.timeline = table
             let width = Terminal.width() ?? Terminal.usualWidth
-            return Following.show(TransactionText(redacted, clocks: clocks).lines(palette, width: width))
+            return try Following.show(TransactionText(redacted, clocks: clocks).lines(palette, width: width))
         }
         // The table has a row for each fact, in the same order.
         table.rows = zip(displayed.timeline, table.rows).filter { new.contains($0.0.id) }.map(\.1)
         table.continueColumns(of: timeline)
         self.timeline = table
         let cell = Words.cell(summary)
-        return Following.show(table.lines(palette) + (isOver ? [palette.paint(cell.text, cell.ink)] : []))
+        return try Following.show(table.lines(palette) + (isOver ? [palette.paint(cell.text, cell.ink)] : []))
     }
 }
 #endif

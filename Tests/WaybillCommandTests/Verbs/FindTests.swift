@@ -88,6 +88,17 @@ import WaybillCore
         }
     }
 
+    #if os(Linux)
+    /// Breaks when following ends on a full disk as if nobody read any more.
+    @Test(arguments: [["list"], ["show"], ["list", "--json"], ["show", "--json"]])
+    func aFullDiskEndsFollowingWithAnError(arguments: [String]) async throws {
+        let key = arguments[0] == "show" ? ["\(login.transaction)"] : []
+        let run = try await Command.waybill(
+            [arguments[0], store] + key + arguments.dropFirst() + ["--follow"], to: URL(filePath: "/dev/full"))
+        #expect(run.status == 1 && run.errors.contains("Standard output cannot be written."), "\(run.errors)")
+    }
+    #endif
+
     /// Breaks when new facts of a transaction are missing, shown twice, or belong to another transaction.
     @Test func oneTransactionIsFollowedAsItGrows() async throws {
         let serve = try await ServeProcess.start(folder)
