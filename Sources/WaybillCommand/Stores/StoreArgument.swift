@@ -28,6 +28,12 @@ enum StoreArgument: ExpressibleByArgument {
         }
     }
 
+    /// An empty path would be the current folder.
+    static func path(_ text: String) throws -> String {
+        guard !text.isEmpty else { throw ValidationError("Name a file or a folder; . is the current folder.") }
+        return text
+    }
+
     static var defaultCompletionKind: CompletionKind { .file() }
 }
 

@@ -19,10 +19,11 @@ struct Backup: AsyncParsableCommand {
               waybill backup ./collected/shop.sqlite shop-copy.sqlite
             """)
 
-    @Argument(help: "The folder of a collector or of a store, or a store in one file.")
+    @Argument(
+        help: "The folder of a collector or of a store, or a store in one file.", transform: StoreArgument.path)
     var store: String
 
-    @Argument(help: "The new folder for a folder, or the new file for a file.")
+    @Argument(help: "The new folder for a folder, or the new file for a file.", transform: StoreArgument.path)
     var backup: String
 
     @Flag(help: "Print the counts as JSON.")

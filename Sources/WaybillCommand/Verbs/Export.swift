@@ -57,7 +57,9 @@ struct Export: AsyncParsableCommand {
     @Flag(help: "Compress, even if the file's name does not end with .gz.")
     var gzip = false
 
-    @Option(help: ArgumentHelp("Add new facts to this folder, or to s3://BUCKET/PREFIX.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Add new facts to this folder, or to s3://BUCKET/PREFIX.", valueName: "folder"),
+        transform: StoreArgument.path)
     var incremental: String?
 
     @OptionGroup var backend: BackendOptions
@@ -120,11 +122,11 @@ struct Export: AsyncParsableCommand {
 
     private func write() async throws {
         let store = try await place.opened()
-        if let backend = try backend.backend() { return try await send(to: backend, from: store) }
-        if let incremental, let format = format.text {
         if output != "-", let store = store as? SQLiteStore, store.owns(URL(filePath: output)) {
             throw WaybillError(.setting, "\(output) is a file of the store itself. Name another file with --output.")
         }
+        if let backend = try backend.backend() { return try await send(to: backend, from: store) }
+        if let incremental, let format = format.text {
             return try await add(format, from: store, to: lake(incremental))
         }
         guard output != "-" else {

@@ -33,13 +33,14 @@ struct Serve: AsyncParsableCommand {
 
     @Argument(
         help:
-            "The folder of the stores and the tokens, created if it is missing; a store in one file; or the URL of a database."
-    )
+            "The folder of the stores and the tokens, created if it is missing; a store in one file; or the URL of a database.",
+        transform: StoreArgument.path)
     var folder: String
 
     @Option(
         help: ArgumentHelp(
-            "With a database: the folder of the tokens, which all its collectors share.", valueName: "folder"))
+            "With a database: the folder of the tokens, which all its collectors share.", valueName: "folder"),
+        transform: StoreArgument.path)
     var tokens: String?
 
     @OptionGroup var flags: ServeFlags

@@ -25,7 +25,7 @@ struct Token: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a token and print it; it cannot be printed again.")
 
-        @Argument(help: "The folder of the collector, created if it is missing.")
+        @Argument(help: "The folder of the collector, created if it is missing.", transform: StoreArgument.path)
         var folder: String
 
         @Option(help: "The role: \(Role.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -67,7 +67,7 @@ struct Token: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the tokens, without the tokens themselves.")
 
-        @Argument(help: "The folder of the collector.")
+        @Argument(help: "The folder of the collector.", transform: StoreArgument.path)
         var folder: String
 
         @Flag(help: "Print JSON.")
@@ -116,7 +116,7 @@ struct Token: AsyncParsableCommand {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Take a token away: it opens nothing from now on.")
 
-        @Argument(help: "The folder of the collector.")
+        @Argument(help: "The folder of the collector.", transform: StoreArgument.path)
         var folder: String
 
         @Argument(help: "The token's ID, from `waybill token list`.")

@@ -101,6 +101,19 @@ import WaybillStore
         #expect(try copies.names() == ["file", "folder"])
     }
 
+    /// Breaks when an empty name means the current folder.
+    @Test func anEmptyNameIs64() async throws {
+        try folder.makeStore(of: login.clientSet())
+        for arguments in [
+            ["backup", "", copies.file("copy").path], ["backup", folder.url.path, ""],
+            ["token", "add", "", "--role", "read"], ["serve", ""],
+        ] {
+            let run = try await Command.waybill(arguments)
+            #expect(run.status == 64 && run.errors.contains("Name a file or a folder"), "\(run.errors)")
+        }
+        #expect(try copies.names().isEmpty)
+    }
+
     @Test func whatIsDamagedMakesNoBackup() async throws {
         try folder.makeStore(of: login.clientSet())
         let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))

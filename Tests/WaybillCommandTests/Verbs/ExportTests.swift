@@ -118,7 +118,7 @@ import WaybillCore
         ["--incremental", "x", "--outcome", "failed"], ["--incremental", "x", "--output", "y"],
         ["--incremental", "x", "--format", "sqlite"], ["--incremental", "x", "--format", "perfetto"],
         ["--format", "sqlite"], ["--format", "sqlite", "--gzip", "--output", "x"], ["--format", "xml"],
-        ["--since", "noon"],
+        ["--since", "noon"], ["--incremental", ""],
     ])
     func whatCannotBeMeantIs64(arguments: [String]) async throws {
         let export = try await Command.waybill(["export", store] + arguments)
