@@ -34,7 +34,14 @@ struct RemoteStore: RecordStore {
         return receipt
     }
 
-    func send(_ set: OutgoingSet) async throws -> Receipt { try await sets.send(set) }
+    /// The set is from a file, so nothing is pending.
+    func send(_ set: OutgoingSet) async throws -> Receipt {
+        do { return try await sets.send(set) } catch let failure as Delivery.Failure {
+            var error = failure.error
+            error.message.replace(#/; (the facts|they) stay pending/#, with: "")
+            throw error
+        }
+    }
 
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
         try await get(["transactions"], request.items)

@@ -47,7 +47,8 @@ struct Import: AsyncParsableCommand {
     }
 
     private func add() async throws -> Tally {
-        let add = try await target()
+        // A wrong path must not leave an empty store.
+        var add: ((_ body: [UInt8], TransactionSet) async throws -> Receipt)?
         var tally = Tally()
         for path in paths {
             let files = Self.files(at: path)
@@ -55,8 +56,19 @@ struct Import: AsyncParsableCommand {
                 tally.fail("\(path): The folder holds no file that ends with \(Self.suffix) or \(Self.formerSuffix).")
             }
             for file in files {
+                let body: [UInt8]
+                let set: TransactionSet
                 do {
-                    tally.count(try await add(file), of: file)
+                    body = try file.setBytes()
+                    set = try TransactionSet.decode(body)
+                } catch {
+                    tally.fail("\(file.relativePath): \(error)")
+                    continue
+                }
+                let target = if let add { add } else { try await self.target() }
+                add = target
+                do {
+                    tally.count(try await target(body, set), of: file)
                 } catch {
                     tally.fail("\(file.relativePath): \(error)")
                 }
@@ -66,27 +78,24 @@ struct Import: AsyncParsableCommand {
         return tally
     }
 
-    private func target() async throws -> (URL) async throws -> Receipt {
+    private func target() async throws -> (_ body: [UInt8], TransactionSet) async throws -> Receipt {
         switch to {
         case .collector(let url):
             let store = RemoteStore(url, token: try tokens.token())
             // Sent unchanged, because the collector decides which facts are invalid.
-            return { file in
-                let body = try file.setBytes()
-                let decoded = try TransactionSet.decode(body)
-                return try await store.send(
-                    OutgoingSet(
-                        id: decoded.id, body: body, factCount: decoded.sentFactCount))
+            return { body, set in
+                try await store.send(OutgoingSet(id: set.id, body: body, factCount: set.sentFactCount))
             }
         case .place(let url): return Self.adding(to: try SQLiteStore(making: url, clock: CommandClock.current))
         case .database(let address): return Self.adding(to: try await Database(address).opened())
         }
     }
 
-    private static func adding(to store: some RecordStore) -> (URL) async throws -> Receipt {
-        { file in
-            let set = try TransactionSet.decode(file.setBytes())
-            return try await store.add(
+    private static func adding(
+        to store: some RecordStore
+    ) -> (_ body: [UInt8], TransactionSet) async throws -> Receipt {
+        { _, set in
+            try await store.add(
                 ReceivedSet(
                     set: Redactor.command.redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
         }

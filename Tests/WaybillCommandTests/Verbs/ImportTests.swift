@@ -122,6 +122,20 @@ import WaybillCore
                 "The folder holds no file that ends with .waybill-set.v1.json or .waybill-set.json.\n"))
     }
 
+    /// Breaks when a wrong path leaves an empty store behind.
+    @Test func whereThereIsNoSetNoStoreIsMade() async throws {
+        for path in [folder.file("none").path, folder.url.path] {
+            #expect(try await Command.waybill("import", path, "--to", folder.file("new").path).status == 1)
+        }
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test func aCollectorThatIsNotThereLeavesNothingPending() async throws {
+        let result = try await Command.waybill("import", outbox.url.path, "--to", "http://127.0.0.1:1")
+        #expect(result.status == 1 && result.errors.contains("1.waybill-set.json: The collector at"))
+        #expect(!result.errors.contains("pending"), "\(result.errors)")
+    }
+
     @Test func aFileThatIsNotThereIs1() async throws {
         let result = try await Command.waybill(
             "import", "\(outbox.url.path)/none.waybill-set.json", "--to", folder.url.path)
