@@ -106,7 +106,7 @@ extension Store {
         try retired.add(books.retired, to: source.id)
         var received = books.retired
         for arrival in books.arrivals {
-            let range = SequenceRanges([arrival.first...arrival.last])
+            let range = SequenceRanges([arrival])
             received = received.union(range)
             // An arrival without facts has nothing to export.
             guard !range.subtracting(try retired.sequences(of: source.id, meeting: range)).isEmpty else { continue }

@@ -44,5 +44,22 @@ import WaybillCore
         #expect(try copy.connection.integer("SELECT count(*) FROM sqlite_temp_schema") == 0)
         #expect(try copy.rehearse([]).changes.books.isEmpty)
     }
+
+    /// Breaks when a damaged row ends the process.
+    @Test func anArrivalThatEndsBeforeItBeginsIsOneFact() throws {
+        writer.close(writer.open(0, of: GUID(), at: 0), at: 1)
+        var books = try #require(try copy.rehearse([arrival(writer.share())]).changes.books.first)
+        books.arrivals = [SourceBooks.Arrival(id: 1, first: 2, last: 1, received: LoginHistory.begun)]
+        try copy.replay([books])
+        #expect(try copy.connection.bookedRanges.sequences(of: 1).ranges == [1...2])
+        try copy.connection.execute(
+            """
+            CREATE TRIGGER damage AFTER INSERT ON arrivals BEGIN UPDATE arrivals SET last = first - 1 WHERE id = new.id; END
+            """)
+        let later = ShareWriter("app", "1", device: "phone", os: "iOS", "18", names: [])
+        _ = later.open(0, of: GUID(), at: 0)
+        let changes = try copy.rehearse([arrival(later.share())]).changes
+        #expect(changes.books.map(\.share.facts.count) == [1])
+    }
 }
 #endif
