@@ -21,6 +21,8 @@ public var CLOCK_THREAD_CPUTIME_ID: clockid_t { _CLOCK_THREAD_CPUTIME_ID }
 public var S_IFMT: mode_t { 0o170000 }
 public var S_IFDIR: mode_t { 0o040000 }
 public var S_IFREG: mode_t { 0o100000 }
+public var S_IFCHR: mode_t { 0o020000 }
+public var S_IFIFO: mode_t { 0o010000 }
 public var S_IFLNK: mode_t { 0o120000 }
 public var S_IRWXU: mode_t { 0o700 }
 public var S_IRWXG: mode_t { 0o070 }
@@ -33,6 +35,6 @@ public var MAP_FAILED: UnsafeMutableRawPointer! { UnsafeMutableRawPointer(bitPat
 
 public enum POSIXErrorCode: Int32, Sendable {
     case EPERM = 1, ENOENT = 2, EINTR = 4, EIO = 5, EBADF = 9, ENOMEM = 12, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22
-    case EMFILE = 24, EFBIG = 27, ENOSPC = 28, EROFS = 30, EAGAIN = 35, ENOTSUP = 45, ELOOP = 62, ENAMETOOLONG = 63, EDQUOT = 69
+    case EMFILE = 24, EFBIG = 27, ENOSPC = 28, EROFS = 30, EPIPE = 32, EAGAIN = 35, ENOTSUP = 45, ELOOP = 62, ENAMETOOLONG = 63, EDQUOT = 69
     public static var EWOULDBLOCK: POSIXErrorCode { EAGAIN }
 }

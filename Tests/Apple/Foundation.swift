@@ -476,6 +476,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
     open class var standardOutput: FileHandle { fatalError() }
     public init(fileDescriptor: Int32, closeOnDealloc: Bool) {}
     public convenience init?(forReadingAtPath path: String) { nil }
+    public convenience init?(forWritingAtPath path: String) { nil }
     public convenience init(forReadingFrom url: URL) throws { fatalError() }
     open var fileDescriptor: Int32 { -1 }
     open func write(_ data: Data) {}

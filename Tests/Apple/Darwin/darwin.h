@@ -104,6 +104,7 @@ int *_Nonnull __error(void);
 #define F_GETFL 3
 #define F_SETFL 4
 #define F_FULLFSYNC 51
+#define F_DUPFD_CLOEXEC 67
 #define F_BARRIERFSYNC 85
 #define F_PREALLOCATE 42
 #define LOCK_SH 1
@@ -264,6 +265,14 @@ struct sigaction {
 #define SIGTERM 15
 #define SIGXCPU 24
 int sigaction(int signal, const struct sigaction *_Nullable, struct sigaction *_Nullable);
+#define SIG_BLOCK 1
+#define SIG_SETMASK 3
+int sigemptyset(sigset_t *_Nonnull set);
+int sigaddset(sigset_t *_Nonnull set, int signal);
+int sigismember(const sigset_t *_Nonnull set, int signal);
+int sigpending(sigset_t *_Nonnull set);
+int sigwait(const sigset_t *_Nonnull set, int *_Nonnull signal);
+int pthread_sigmask(int how, const sigset_t *_Nullable set, sigset_t *_Nullable before);
 #define sigemptyset(set) (*(set) = 0, 0)
 int raise(int signal);
 int kill(pid_t process, int signal);
