@@ -53,9 +53,17 @@ struct ServeFlags: ParsableArguments, CustomReflectable {
             })
     }
 
+    /// A store in one file is only shown, and has no use for these.
+    private static let ofCollectors: Set = [
+        "maxBodyBytes", "maxDecompressedBytes", "maxPendingBytes", "maxSetFacts", "maxTransactionFacts",
+        "maxRequestsPerSecond", "retentionDays", "maxStoreBytes", "maxTransactions", "sessionHours", "sample", "otlp",
+        "check", "webhook",
+    ]
+
     /// The given options that only a collector can follow.
     var ofCollectors: [String] {
-        ServeSetting.all.filter { $0.isOfCollectors && values[AbsoluteConfigKey([$0.name])] != nil }.map(\.option)
+        ServeSetting.all.filter { Self.ofCollectors.contains($0.name) && values[AbsoluteConfigKey([$0.name])] != nil }
+            .map(\.option)
     }
 
     func validate() throws {

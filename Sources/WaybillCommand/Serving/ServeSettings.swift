@@ -124,15 +124,6 @@ struct ServeSetting: Sendable {
             "url"),
     ]
 
-    /// A store in one file is only shown, and has no use for these.
-    private static let ofCollectors: Set = [
-        "maxBodyBytes", "maxDecompressedBytes", "maxPendingBytes", "maxSetFacts", "maxTransactionFacts",
-        "maxRequestsPerSecond", "retentionDays", "maxStoreBytes", "maxTransactions", "sessionHours", "sample", "otlp",
-        "check", "webhook",
-    ]
-
-    var isOfCollectors: Bool { Self.ofCollectors.contains(name) }
-
     var option: String { "--" + name.replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() } }
 
     var isSecret: Bool {
