@@ -34,14 +34,7 @@ struct RemoteStore: RecordStore {
         return receipt
     }
 
-    /// The set is from a file, so nothing is pending.
-    func send(_ set: OutgoingSet) async throws -> Receipt {
-        do { return try await sets.send(set) } catch let failure as Delivery.Failure {
-            var error = failure.error
-            error.message.replace(#/; (the facts|they) stay pending/#, with: "")
-            throw error
-        }
-    }
+    func send(_ set: OutgoingSet) async throws -> Receipt { try await sets.send(set) }
 
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
         try await get(["transactions"], request.items)

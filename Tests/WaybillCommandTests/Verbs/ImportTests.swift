@@ -130,12 +130,6 @@ import WaybillCore
         #expect(try folder.names().isEmpty)
     }
 
-    @Test func aCollectorThatIsNotThereLeavesNothingPending() async throws {
-        let result = try await Command.waybill("import", outbox.url.path, "--to", "http://127.0.0.1:1")
-        #expect(result.status == 1 && result.errors.contains("1.waybill-set.json: The collector at"))
-        #expect(!result.errors.contains("pending"), "\(result.errors)")
-    }
-
     @Test func aFileThatIsNotThereIs1() async throws {
         let result = try await Command.waybill(
             "import", "\(outbox.url.path)/none.waybill-set.json", "--to", folder.url.path)
