@@ -129,7 +129,7 @@ final class BodyDraft: @unchecked Sendable {
                 : unseen
             // A hash would reveal what the app removed.
             if changed != unseen { rest = nil }
-            let limited = Array((changed ?? []).prefix(max(0, keeper.policy.maximumByteCount)))
+            let limited = Array((changed ?? []).prefix(keeper.byteLimit))
             if let changed, limited.count < changed.count { omission = omission ?? .limit }
             keeper.writer.bodies.adjust(by: limited.count - unseen.count)
             unseen = []
@@ -203,6 +203,8 @@ final class BodyPieces: @unchecked Sendable {
 
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
+    /// The most bytes of a body, or of all messages in a direction.
+    let byteLimit: Int
     let redactor: Redactor
     private let hook: RecordingHook?
     let writer: SourceWriter
@@ -211,6 +213,7 @@ final class BodyKeeper: Sendable {
 
     init(policy: BodyPolicy, redactor: Redactor, hook: RecordingHook?, writer: SourceWriter) {
         self.policy = policy
+        byteLimit = max(0, policy.maximumByteCount)
         self.redactor = redactor
         self.hook = hook
         self.writer = writer

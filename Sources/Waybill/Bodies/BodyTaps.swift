@@ -14,7 +14,7 @@ private struct Passed {
     /// Returns the bytes to keep, and reserves room for them.
     mutating func keep(_ bytes: some DataProtocol, overhead: Int = 0, by keeper: BodyKeeper) -> [UInt8]? {
         guard omission == nil else { return nil }
-        let limit = keeper.policy.maximumByteCount - keptByteCount - overhead
+        let limit = keeper.byteLimit - keptByteCount - overhead
         guard limit > 0 else {
             omission = .limit
             return nil
@@ -190,8 +190,7 @@ final class MessageTap: Sendable {
             bytes, of: place, contentType: contentType, byteCount: byteCount, isWhole: isWhole)
         guard let asked else { return nil }
         let redacted = keeper.redactor.body(
-            Array(asked.prefix(max(0, keeper.policy.maximumByteCount))), contentType: contentType, keepsBinary: !isText,
-            isWhole: isWhole)
+            Array(asked.prefix(keeper.byteLimit)), contentType: contentType, keepsBinary: !isText, isWhole: isWhole)
         return KeptMessage(number, redacted, isText: isText, isCut: !isWhole).record
     }
 

@@ -216,6 +216,18 @@ import FoundationNetworking
         #expect(tx.health.isGood)
     }
 
+    /// Breaks when an app crashes because it wants no bytes of bodies.
+    @Test func theSmallestLimitKeepsNothing() async throws {
+        var policy = BodyPolicy()
+        policy.maximumByteCount = .min
+        let tx = manager { $0.network.bodies = policy }
+        let socket = try socket(tx)
+        try await socket.send(.string("one"))
+        socket.cancel(with: .normalClosure, reason: nil)
+        let id = try #require(tx.exchanges.first?.id)
+        #expect(try await tx.body(of: id, .request)?.bytes.isEmpty != false)
+    }
+
     @Test func binaryIsKeptWhereItIsNamedAndALongMessageIsCut() async throws {
         var policy = BodyPolicy(contentTypes: ["application/octet-stream"])
         policy.maximumByteCount = 100
