@@ -202,7 +202,7 @@ extension ClickHouseTables {
             for arrival in row.books.arrivals where arrival.id > first || isExported(arrival) {
                 sources.insert(source)
                 guard isExported(arrival) else { continue }
-                arrived[source, default: SequenceRanges()].insert(arrival.first...max(arrival.first, arrival.last))
+                arrived[source, default: SequenceRanges()].insert(arrival.range)
             }
         }
         let books = try await self.sources(arrived.keys)

@@ -194,7 +194,7 @@ extension SourceBooks {
 
 extension SequenceRanges {
     init(_ arrivals: [SourceBooks.Arrival]) {
-        self.init(arrivals.map { $0.first...max($0.first, $0.last) })
+        self.init(arrivals.map(\.range))
     }
 }
 #endif

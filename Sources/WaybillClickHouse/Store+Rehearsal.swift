@@ -117,7 +117,7 @@ struct ChangedRows {
         }
         let placed = try PlacedParts(of: row, connection)
         for arrival in books.arrivals {
-            for sequence in arrival.first...max(arrival.first, arrival.last) {
+            for sequence in arrival.range {
                 guard let fact = fact(FactID(source: scanned.source.id, sequence: sequence)) else { continue }
                 books.share.facts.append(fact)
                 guard fact.part > 0, books.transactions[fact.part] == nil else { continue }

@@ -40,6 +40,9 @@ struct SourceBooks: Sendable {
         var last: Int64
         /// In microseconds since 1970.
         var received: Int64
+
+        /// A damaged one has its first sequence.
+        var range: ClosedRange<Int64> { first...max(first, last) }
     }
 }
 

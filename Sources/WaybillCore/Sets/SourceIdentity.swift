@@ -81,6 +81,8 @@ package struct DroppedRange: Hashable, Sendable {
         self.last = last
         self.reason = reason
     }
+
+    package var range: ClosedRange<Int64> { first...max(first, last) }
 }
 
 /// The counts of a source's facts: recorded = delivered + quarantined + dropped + pending.

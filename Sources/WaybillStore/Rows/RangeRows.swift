@@ -176,7 +176,7 @@ extension Connection {
         var merged: [DroppedRange] = []
         for reason in [.erased] + Ledger.DropReason.allCases.filter({ $0 != .erased }) {
             guard let ranges = said[reason] else { continue }
-            let all = SequenceRanges(ranges.lazy.map { $0.first...$0.last })
+            let all = SequenceRanges(ranges.lazy.map(\.range))
             merged += all.subtracting(claimed).dropped(reason)
             claimed = claimed.union(all)
         }
@@ -209,7 +209,7 @@ extension DroppedRange {
 }
 
 extension [DroppedRange] {
-    package var sequences: SequenceRanges { SequenceRanges(lazy.map { $0.first...Swift.max($0.first, $0.last) }) }
+    package var sequences: SequenceRanges { SequenceRanges(lazy.map(\.range)) }
 }
 
 /// A table of disjoint sequence ranges. Only changed rows are written.

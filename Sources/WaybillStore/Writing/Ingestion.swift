@@ -217,9 +217,9 @@ package struct Ingestion: ~Copyable {
         guard told.sequences.count > Self.coveredRowLimit else { return told }
         var left = Self.coveredRowLimit
         var bounded: [DroppedRange] = []
-        for range in told {
-            let count = try connection.rangeCount(in: range.first...range.last, of: source.id, limit: left + 1)
-            if count <= left { bounded.append(range) }
+        for dropped in told {
+            let count = try connection.rangeCount(in: dropped.range, of: source.id, limit: left + 1)
+            if count <= left { bounded.append(dropped) }
             left = max(0, left - count)
         }
         return bounded
