@@ -178,7 +178,7 @@ extension ClickHouseTables {
             let (step, outcome): (Int64, Int64) = (try row.integer() - 1, try row.integer())
             let count = Int(clamping: try row.integer(UInt64.self))
             guard volume.counts.indices.contains(Int(step)) else { return }
-            volume.counts[Int(step)]?[TransactionOutcome(rawValue: Int(outcome)) ?? .open, default: 0] += count
+            volume.counts[Int(step)]?[TransactionOutcome(rawValue: Int(outcome)) ?? .open, default: 0] &+= count
         }
     }
 }
