@@ -130,7 +130,7 @@ package final class Store {
     /// Creates an empty file, so it has its mode before it has content.
     private static func prepare(_ path: String) throws(WaybillError) {
         // `O_EXCL`, because closing an existing file would drop this process's SQLite locks on it.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
         let reason = errno
         if descriptor >= 0 {
             close(descriptor)

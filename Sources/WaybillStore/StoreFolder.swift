@@ -173,7 +173,7 @@ extension Connection {
             throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
         }
         // SQLite writes into an empty file, so this creates it with its mode.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.open(path, O_WRONLY | O_CREAT | O_EXCL)
         guard descriptor >= 0 else {
             throw WaybillError(
                 .store, "The snapshot \(path) cannot be written. Check its folder.",

@@ -16,7 +16,7 @@ package final class LakeFolder: Lake {
         let path = folder.path(percentEncoded: false)
         try WholeFile.checkFolder(folder)
         Self.make(folder)
-        lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        lock = DurableFile.open(path, O_RDONLY | O_DIRECTORY)
         guard lock >= 0 else {
             throw WaybillError(
                 .setting,

@@ -29,7 +29,7 @@ struct Salvage {
 
     private mutating func makeSuccessor() throws(WaybillError) {
         for suffix in ["", "-journal"] { unlink(file.draft + suffix) }
-        let descriptor = open(file.draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.open(file.draft, O_WRONLY | O_CREAT | O_EXCL)
         guard descriptor >= 0 else { throw cannotBeMade(String(cString: strerror(errno))) }
         close(descriptor)
         StoreFolder.excludeFromBackup(URL(filePath: file.draft))
